@@ -1,7 +1,7 @@
 //! Erasures of phone numbers that are kept, so that they can be made again in a restored backup and on a node that was away. A
 //! number is kept as a keyed digest: it can be recognised, not read.
 
-use crate::ids::AccountId;
+use crate::ids::{AccountId, MessageId};
 use crate::phone::Msisdn;
 use crate::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
@@ -36,7 +36,27 @@ impl ErasureKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NumberDigest(pub [u8; 32]);
 
-/// An erasure of a number in the data of one account, or of all.
+/// What an erasure covers: a number in the data of one account or of all, up to a time. What is stored later stays, also if
+/// the erasure is made again: the person may have become a recipient again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErasureScope {
+    pub number: Msisdn,
+    pub account: Option<AccountId>,
+    pub until: Timestamp,
+}
+
+impl ErasureScope {
+    /// Returns the lowest message id that is not covered.
+    pub fn first_left(&self) -> MessageId {
+        MessageId::first_at(self.until.plus(Duration::from_millis(1)))
+    }
+
+    pub fn covers(&self, account: AccountId, at: Timestamp) -> bool {
+        self.account.is_none_or(|of| of == account) && at <= self.until
+    }
+}
+
+/// An erasure of a number in the data of one account or of all, up to the time when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeptErasure {
     pub digest: NumberDigest,
@@ -45,8 +65,13 @@ pub struct KeptErasure {
 }
 
 impl KeptErasure {
-    /// Whether both erase the same number in the same data.
+    /// Whether both erase the same number in the data of the same accounts.
     pub fn is_same(&self, other: &KeptErasure) -> bool {
         (self.digest, self.account) == (other.digest, other.account)
+    }
+
+    /// Whether what the other one erases is erased by this one.
+    pub fn includes(&self, other: &KeptErasure) -> bool {
+        self.is_same(other) && self.at >= other.at
     }
 }

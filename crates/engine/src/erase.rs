@@ -7,10 +7,9 @@ use crate::tables::{
     AttemptKey, DayCarrierId, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey,
     TableError,
 };
-use hermod_domain::erasure::{ERASURES_KEPT, KeptErasure};
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::erasure::{ERASURES_KEPT, ErasureScope, KeptErasure};
+use hermod_domain::ids::MessageId;
 use hermod_domain::origin::{Origin, SmppAddress};
-use hermod_domain::phone::Msisdn;
 
 /// Replaces an erased number. Its country code 999 belongs to no country.
 pub const ERASED_NUMBER: u64 = 9_990_000_000;
@@ -22,9 +21,9 @@ pub struct Erased {
     pub inbound: u64,
     /// Held messages, parked receipts, conversations and unassigned MO messages.
     pub others: u64,
-    /// Messages that were left alone because they, or reports about them, are still being delivered.
+    /// Messages and MO messages that were left alone because they, or reports about them, are still being delivered.
     pub in_progress: u64,
-    /// The first of those.
+    /// The first of those messages.
     pub named: Vec<MessageId>,
 }
 
@@ -96,19 +95,15 @@ impl Batch<'_> {
 
     /// Erases the number in reviews and conversations, and without an account also in parked receipts and unassigned MO
     /// messages, which belong to none. Returns how many rows there were.
-    pub fn erase_others(&mut self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
-        let mut changes = vec![
-            (ErasableKind::Review, ErasureChange::Reviews { number, account }),
-            (ErasableKind::Conversation, ErasureChange::Conversations { handset: number, account }),
-        ];
-        if account.is_none() {
-            changes.push((ErasableKind::ParkedReceipt, ErasureChange::ParkedReceipts(number)));
-            changes.push((ErasableKind::UnassignedInbound, ErasureChange::UnassignedInbound(number)));
+    pub fn erase_others(&mut self, scope: ErasureScope) -> Result<u64, TableError> {
+        let mut kinds = vec![ErasableKind::Review, ErasableKind::Conversation];
+        if scope.account.is_none() {
+            kinds.extend([ErasableKind::ParkedReceipt, ErasableKind::UnassignedInbound]);
         }
         let mut done = 0;
-        for (kind, change) in changes {
-            done += self.tables.read()?.count_erasable(kind, number, account)?;
-            self.tables.write(change);
+        for kind in kinds {
+            done += self.tables.read()?.count_erasable(kind, &scope)?;
+            self.tables.write(ErasureChange::Others { kind, scope });
         }
         Ok(done)
     }

@@ -6,6 +6,7 @@ use crate::error::StoreError;
 use hermod_domain::erasure::{ERASURES_KEPT, KeptErasure, NumberDigest};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -15,24 +16,32 @@ use std::path::Path;
 pub const ERASURES_FILE: &str = "hermod.erasures";
 const NEW_FILE: &str = "hermod.erasures.new";
 
-/// Reads the erasures of a folder. A line that cannot be read is left out: a crash may have cut the last one.
+/// Reads the erasures of a folder. A line that cannot be read or has no end is left out: a copy of the file may be cut.
 pub(crate) fn read(folder: &Path) -> Result<Vec<KeptErasure>, StoreError> {
     let path = folder.join(ERASURES_FILE);
     match std::fs::read(&path) {
-        Ok(octets) => Ok(String::from_utf8_lossy(&octets).lines().filter_map(parse).collect()),
+        Ok(octets) => Ok(String::from_utf8_lossy(&octets).split_inclusive('\n').filter_map(parse).collect()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(StoreError::File { path, error }),
     }
 }
 
 /// Adds erasures to the file, in place of earlier ones of the same numbers, and removes those that are not kept any more. The
-/// file is durable when this returns.
+/// file is durable when this returns. Waits while another task or process changes it.
 pub(crate) fn add(folder: &Path, erasures: &[KeptErasure]) -> Result<(), StoreError> {
     let Some(newest) = erasures.iter().map(|erasure| erasure.at).max() else { return Ok(()) };
+    let locked = File::open(folder).and_then(|opened| {
+        flock(&opened, FlockOperation::LockExclusive)?;
+        Ok(opened)
+    });
+    // Held until the end of this function.
+    let _locked = locked.map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
     let kept_since = newest.minus(ERASURES_KEPT);
     let mut all = read(folder)?;
-    all.retain(|old| old.at >= kept_since && !erasures.iter().any(|new| new.is_same(old)));
-    all.extend_from_slice(erasures);
+    let is_new = |new: &&KeptErasure| !all.iter().any(|old| old.includes(new));
+    let new: Vec<KeptErasure> = erasures.iter().filter(is_new).copied().collect();
+    all.retain(|old| old.at >= kept_since && !new.iter().any(|new| new.is_same(old)));
+    all.extend(new);
     let text: String = all.iter().map(line).collect();
     let path = folder.join(NEW_FILE);
     let written = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
@@ -50,7 +59,7 @@ fn line(erasure: &KeptErasure) -> String {
 }
 
 fn parse(line: &str) -> Option<KeptErasure> {
-    let mut words = line.split(' ');
+    let mut words = line.strip_suffix('\n')?.split(' ');
     let (digest, account, at) = (words.next()?, words.next()?, words.next()?);
     let octets = (0..digest.len() / 2).map(|place| {
         digest.get(2 * place..2 * place + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok())
@@ -83,8 +92,42 @@ mod tests {
         let much_later = 10 + i64::try_from(ERASURES_KEPT.as_millis()).unwrap();
         add(folder.path(), &[erasure(2, 0, much_later)]).unwrap();
         assert_eq!(read(folder.path()).unwrap(), [erasure(2, 0, much_later)]);
-        let cut = std::fs::read_to_string(folder.path().join(ERASURES_FILE)).unwrap();
-        std::fs::write(folder.path().join(ERASURES_FILE), &cut[..40]).unwrap();
-        assert_eq!(read(folder.path()).unwrap(), []);
+    }
+
+    #[test]
+    fn line_that_is_cut_anywhere_is_left_out() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let erasure = |digest: u8| KeptErasure {
+            digest: NumberDigest([digest; 32]),
+            account: None,
+            at: Timestamp::from_millis(5_000),
+        };
+        add(folder.path(), &[erasure(1), erasure(2)]).unwrap();
+        let whole = std::fs::read(folder.path().join(ERASURES_FILE)).unwrap();
+        for length in whole.len() / 2..whole.len() {
+            std::fs::write(folder.path().join(ERASURES_FILE), &whole[..length]).unwrap();
+            assert_eq!(read(folder.path()).unwrap(), [erasure(1)], "{length} octets");
+        }
+    }
+
+    #[test]
+    fn erasures_that_are_added_at_once_are_all_kept() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let erasure = |digest: u8| KeptErasure {
+            digest: NumberDigest([digest; 32]),
+            account: None,
+            at: Timestamp::from_millis(i64::from(digest)),
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    (0..8).for_each(|count| add(folder, &[erasure(8 * thread + count)]).unwrap());
+                });
+            }
+        });
+        let mut all = read(folder.path()).unwrap();
+        all.sort_unstable();
+        assert_eq!(all, (0..32).map(erasure).collect::<Vec<_>>());
     }
 }

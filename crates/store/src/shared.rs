@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub audit_key: OnceLock<AuditKey>,
     /// The key of the digests of erased numbers, once the caller has set it.
     pub erasure_key: OnceLock<ErasureKey>,
+    /// Erasures are not made again in a restored store before this time.
+    pub replay_after_ms: AtomicI64,
     /// What the record has not seen yet.
     pub feed: Arc<Feed>,
     /// Until when this node may answer and send.
@@ -70,6 +72,7 @@ impl Shared {
             reused_ids: CarrierCounts::default(),
             audit_key: OnceLock::new(),
             erasure_key: OnceLock::new(),
+            replay_after_ms: AtomicI64::new(i64::MIN),
             feed,
             lease,
             runs_engine: watch::Sender::new(false),

@@ -3,9 +3,8 @@
 use crate::batch::Batch;
 use crate::commands::Command;
 use crate::tables::{AttemptKey, DayCarrierId, InboundKey, TableError};
-use hermod_domain::erasure::KeptErasure;
-use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::phone::Msisdn;
+use hermod_domain::erasure::{ErasureScope, KeptErasure};
+use hermod_domain::ids::MessageId;
 use serde::{Deserialize, Serialize};
 
 /// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still being
@@ -82,15 +81,12 @@ impl Command for KeepErasure {
 /// Erases the number in held texts and conversations, and in parked receipts and unassigned MO messages if no account is
 /// given. Returns how many rows there were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EraseOthers {
-    pub number: Msisdn,
-    pub account: Option<AccountId>,
-}
+pub struct EraseOthers(pub ErasureScope);
 
 impl Command for EraseOthers {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.erase_others(self.number, self.account)
+        batch.erase_others(self.0)
     }
 }

@@ -1,7 +1,7 @@
 //! What erasing a phone number reads and overwrites.
 
 use crate::tables::{EventKey, OriginRow, PartKey, TableError};
-use hermod_domain::erasure::KeptErasure;
+use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -53,11 +53,13 @@ pub struct ErasableInbound {
 }
 
 /// Rows that have a phone number in them, beside messages and MO messages of accounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErasableKind {
     Review,
     Conversation,
+    /// It belongs to no account.
     ParkedReceipt,
+    /// It belongs to no account.
     UnassignedInbound,
 }
 
@@ -70,19 +72,14 @@ pub enum ErasureChange {
     UnnamedParts { carrier: CarrierId, to: Msisdn, message: MessageId },
     /// An MO message's sender. It has no text any more.
     Inbound { key: InboundKey, from: u64 },
-    /// The reviews of messages to a number, of one account or of all, are deleted.
-    Reviews { number: Msisdn, account: Option<AccountId> },
-    /// The conversations with a handset, of one account or of all, are deleted.
-    Conversations { handset: Msisdn, account: Option<AccountId> },
-    /// A number is removed from all parked receipts.
-    ParkedReceipts(Msisdn),
-    /// The unassigned MO messages from a handset are deleted.
-    UnassignedInbound(Msisdn),
+    /// Rows of a kind with a number are deleted. Parked receipts stay, without the number.
+    Others { kind: ErasableKind, scope: ErasureScope },
     /// A carrier's id of a part has no recipient any more.
     CarrierId(DayCarrierId),
     /// The response to an attempt to post a webhook event is removed.
     Response(AttemptKey),
-    /// An erasure is kept, in place of an earlier one of the same number. Those before a time are deleted.
+    /// An erasure is kept, in place of an earlier one of the same number, unless a later one is kept. Those before a time are
+    /// deleted.
     Keep { erasure: KeptErasure, delete_before: Timestamp },
 }
 
@@ -91,13 +88,8 @@ pub trait ErasureRows {
     /// Applies a change.
     fn change_erasure(&self, change: &ErasureChange) -> Result<(), TableError>;
 
-    /// Returns how many rows of a kind there are to erase for a number, of one account or of all.
-    fn count_erasable(
-        &self,
-        kind: ErasableKind,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<u64, TableError>;
+    /// Returns how many rows of a kind there are to erase.
+    fn count_erasable(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<u64, TableError>;
 
     /// Returns a message as erasing needs it; none if it has no row.
     fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError>;

@@ -39,9 +39,9 @@ pub struct ErasureView {
     pub inbound: u64,
     /// Held messages, parked receipts, conversations and unassigned messages that were removed.
     pub others: u64,
-    /// Messages that were not erased because they, or reports about them, are still being delivered.
+    /// Messages to and from the number that were not erased because they, or reports about them, are still being delivered.
     pub in_progress: u64,
-    /// The ids of the first 100 of those.
+    /// The ids of the first 100 of those to the number.
     pub in_progress_ids: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ balance can still be audited. Opt-outs of the number stay: they prevent further 
 
 The erasure is kept for 400 days as a keyed digest of the number, in the database and in hermod.erasures of the data folder.
 It is made again in the records of nodes that were away, and in a backup that is restored: keep hermod.erasures of the folder
-that you replace, or copy it into the restored one before the gateway starts.
+that you replace, or copy it into the restored one before the gateway starts. Messages from after the erasure stay.
 
 Messages that are still being delivered are not changed and are listed: run the command again when they have ended. Not
 erased: the files of earlier backups (delete them), and the data of customers and carriers.";

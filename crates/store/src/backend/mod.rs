@@ -19,6 +19,7 @@ use crate::read_results::{
 };
 use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::server::Server;
+use crate::sql::erasure_scans::ParkedKey;
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{
     audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
@@ -34,7 +35,7 @@ use crate::store_copy::PepperFingerprint;
 use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
-use hermod_domain::erasure::KeptErasure;
+use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
@@ -173,12 +174,13 @@ reads! {
         = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
     fn carrier_id_days() -> Vec<Day> = carrier_ids::carrier_id_days();
-    fn carrier_ids_to(day: Day, number: Msisdn, account: Option<AccountId>, after: Option<DayCarrierId>) -> Page<DayCarrierId>
-        = erasure_scans::carrier_ids_to(day, number, account, after.as_ref());
+    fn carrier_ids_to(day: Day, scope: ErasureScope, after: Option<DayCarrierId>) -> Page<DayCarrierId>
+        = erasure_scans::carrier_ids_to(day, &scope, after.as_ref());
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
     fn commits() -> u64 = nodes::commits();
     fn complete_queues(queues: Vec<QueueSnapshot>) -> Vec<CarrierQueue> = engine_reads::complete_queues(queues);
+    fn conversation_handsets(after: Option<i64>) -> NumberPage<i64> = erasure_scans::conversation_handsets(after);
     fn conversation_page(after: Option<ConversationKey>, limit: usize) -> Vec<(ConversationKey, Timestamp)>
         = conversations::read_conversation_page(after.as_ref(), limit);
     fn count_reports(of: ConnectionId) -> u64 = reports::count_reports(of);
@@ -214,16 +216,15 @@ reads! {
     fn inbound_records(account: AccountId, ids: Vec<u64>) -> Vec<InboundRecord> = inbound::read_records(account, &ids);
     fn inbound_waiting(connection: ConnectionId, account: AccountId, limit: u32) -> Vec<u64>
         = reports::inbound_waiting(connection, account, limit);
-    fn inbound_from(number: Msisdn, account: Option<AccountId>, after: Option<InboundKey>) -> Page<InboundKey>
-        = erasure::inbound_from(number, account, after);
+    fn inbound_from(scope: ErasureScope, after: Option<InboundKey>) -> Page<InboundKey> = erasure::inbound_from(&scope, after);
     fn inbound_sources(after: Option<InboundKey>) -> NumberPage<InboundKey> = erasure_scans::inbound_sources(after);
     fn kept_erasures() -> Vec<KeptErasure> = erasure_scans::kept();
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
     fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
     fn message_text(account: AccountId, id: MessageId) -> Option<String> = text::text_of(account, id);
-    fn messages_to(number: Msisdn, account: Option<AccountId>, after: Option<MessageId>) -> Page<MessageId>
-        = erasure::messages_to(number, account, after);
+    fn messages_to(scope: ErasureScope, after: Option<MessageId>) -> Page<MessageId> = erasure::messages_to(&scope, after);
+    fn newest_message() -> Option<MessageId> = erasure_scans::newest_message();
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
     fn old_events(after: EndedPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
     fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters
@@ -234,18 +235,19 @@ reads! {
     fn opt_outs(account: AccountId, after: Option<Msisdn>, limit: u32) -> Vec<OptOut>
         = opt_outs::read_opt_out_page(account, after, limit);
     fn opted_out(account: AccountId, number: Msisdn) -> Option<OptOut> = opt_outs::find_opt_out(account, number);
-    fn other_numbers() -> Vec<Msisdn> = erasure_scans::other_numbers();
     fn parked(carrier: CarrierId, limit: u32) -> Vec<ParkedReceipt> = parked_receipts::latest_parked(carrier, limit);
+    fn parked_numbers(after: Option<ParkedKey>) -> NumberPage<ParkedKey> = erasure_scans::parked_numbers(after.as_ref());
     fn parked_page(carrier: CarrierId, ids: IdConversion, after: Option<RemoteId>) -> ParkedPage
         = engine_reads::parked_page(carrier, ids, after.as_ref());
     fn parts_after(after: Option<StoredKey>, limit: u32) -> PartPage = part_rows::parts_after(after, limit);
     fn posted(account: AccountId, reference: String) -> Option<LedgerRow> = ledger::by_reference(account, &reference);
     fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
     fn recipients(after: Option<MessageId>) -> NumberPage<MessageId> = erasure_scans::recipients(after);
-    fn responses_naming(number: Msisdn, account: Option<AccountId>, after: Option<AttemptKey>) -> Page<AttemptKey>
-        = erasure_scans::responses_naming(number, account, after);
+    fn responses_naming(scope: ErasureScope, after: Option<AttemptKey>) -> Page<AttemptKey>
+        = erasure_scans::responses_naming(&scope, after);
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
+    fn reviewed_numbers(after: Option<i64>) -> NumberPage<i64> = erasure_scans::reviewed_numbers(after);
     fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);
     fn reviews(account: Option<AccountId>, state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
         = reviews::page(account, state, before, limit);
@@ -255,6 +257,7 @@ reads! {
     fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
     fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
     fn recent_carrier_ids(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);
+    fn unassigned_sources(after: Option<i64>) -> NumberPage<i64> = erasure_scans::unassigned_sources(after);
     fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnassignedMo>
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>

@@ -20,8 +20,8 @@ use crate::sqlite::record::{
 };
 #[cfg(test)]
 use crate::sqlite::schema as store_schema;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::path::Path;
@@ -214,14 +214,9 @@ impl RecordWriting {
     }
 
     /// Erases a number, and deletes a record that was moved aside. Returns in how many messages.
-    pub(crate) fn erase(
-        &self,
-        folder: &Path,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<u64, StoreError> {
+    pub(crate) fn erase(&self, folder: &Path, scope: &ErasureScope) -> Result<u64, StoreError> {
         schema::delete_unusable(folder)?;
-        Ok(self.record()?.erase(number, account)?)
+        Ok(self.record()?.erase(scope)?)
     }
 
     /// Does the maintenance that the database needs between two flushes.

@@ -20,7 +20,8 @@ use state::Erasure;
 use crate::backend::record::{Discard, Flush, RecordBackend, RecordCheck, RecordWriting, StorePosition};
 use crate::error::StoreError;
 use crate::record::pending::{Pending, Position};
-use crate::record::{Erasure as NumberErasure, Fed, Feed, RecordStatus, RequestEntry, real_time};
+use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::time::Timestamp;
 use meters::Meters;
 use std::path::PathBuf;
@@ -92,7 +93,7 @@ struct Follower {
     pending: Pending,
     requests: Vec<RequestEntry>,
     /// Numbers to erase, after what was committed before.
-    erased: Vec<NumberErasure>,
+    erased: Vec<ErasureScope>,
     /// The last request to complete the record.
     requested: u64,
     answered: u64,
@@ -216,14 +217,14 @@ impl Follower {
         }
         // Before that, a message may have ended that the record has as open, and keeps its number.
         while self.position.is_caught_up()
-            && let Some(NumberErasure { number, account }) = self.erased.first().copied()
+            && let Some(scope) = self.erased.first()
         {
-            self.writing.erase(&self.folder, number, account)?;
+            self.writing.erase(&self.folder, scope)?;
             self.erased.remove(0);
         }
-        for Erasure { number, account, reply } in self.following.take_erasures() {
+        for Erasure { scope, reply } in self.following.take_erasures() {
             // The caller may be gone.
-            drop(reply.send(self.writing.erase(&self.folder, number, account)));
+            drop(reply.send(self.writing.erase(&self.folder, &scope)));
         }
         if self.position.is_caught_up()
             && let Some(keep) = self.following.purge_wanted()

@@ -4,8 +4,7 @@ use crate::backend::record::RecordRetention;
 use crate::error::StoreError;
 use crate::record::tally::SharedCollected;
 use crate::record::{Feed, LiveHub, RecordStatus, RecordTrouble, real_time};
-use hermod_domain::ids::AccountId;
-use hermod_domain::phone::Msisdn;
+use hermod_domain::erasure::ErasureScope;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,8 +29,7 @@ pub(crate) struct Following {
 
 /// A number that is to be erased in the record.
 pub(super) struct Erasure {
-    pub number: Msisdn,
-    pub account: Option<AccountId>,
+    pub scope: ErasureScope,
     pub reply: oneshot::Sender<Result<u64, StoreError>>,
 }
 
@@ -97,15 +95,10 @@ impl Following {
     }
 
     /// Erases a number in everything that was committed before this call. Returns in how many messages.
-    pub(crate) async fn erase(
-        &self,
-        feed: &Feed,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<u64, StoreError> {
+    pub(crate) async fn erase(&self, feed: &Feed, scope: ErasureScope) -> Result<u64, StoreError> {
         self.complete(feed).await?;
         let (reply, erased) = oneshot::channel();
-        lock(&self.erasures).push(Erasure { number, account, reply });
+        lock(&self.erasures).push(Erasure { scope, reply });
         feed.request();
         erased.await.map_err(|_| StoreError::Closed)?
     }

@@ -2,9 +2,9 @@
 //! the tables only for what it missed.
 
 use crate::queued_acceptance::QueuedAcceptance;
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::erasure::ErasureScope;
+use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
-use hermod_domain::phone::Msisdn;
 use hermod_engine::ops::Acceptance;
 use hermod_engine::steps::MessageStep;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,22 +32,15 @@ pub(crate) struct Committed {
     pub sequence: u64,
     pub accepted: Vec<AcceptedMessage>,
     pub steps: Vec<MessageStep>,
-    pub erased: Vec<Erasure>,
-}
-
-/// A number that was erased, in one account or in all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Erasure {
-    pub number: Msisdn,
-    pub account: Option<AccountId>,
+    pub erased: Vec<ErasureScope>,
 }
 
 /// The numbers that a batch erased.
 #[derive(Default)]
 pub(crate) struct Erasures {
-    pub all: Vec<Erasure>,
+    pub all: Vec<ErasureScope>,
     /// Those that other nodes requested. For a request on this node, `Store::erase_number` erases in the record.
-    pub by_other_nodes: Vec<Erasure>,
+    pub by_other_nodes: Vec<ErasureScope>,
 }
 
 /// A batch for all nodes, which is encoded once.

@@ -2,7 +2,8 @@
 //! follower takes both at once. Beyond a limit the feed drops everything until the follower has caught up from the tables.
 
 use crate::record::RequestEntry;
-use crate::record::committed::{AcceptedMessage, Committed, Erasure, Erasures, Followers};
+use crate::record::committed::{AcceptedMessage, Committed, Erasures, Followers};
+use hermod_domain::erasure::ErasureScope;
 use hermod_engine::steps::MessageStep;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ pub(crate) struct Fed {
     pub steps: Vec<MessageStep>,
     pub requests: Vec<RequestEntry>,
     /// Numbers that were erased. What was committed before has them no more.
-    pub erased: Vec<Erasure>,
+    pub erased: Vec<ErasureScope>,
     /// The journal's number of the last batch.
     pub sequence: u64,
     /// When the first batch was committed, in real time.
@@ -133,7 +134,7 @@ impl Feed {
         sequence: u64,
         accepted: impl Iterator<Item = AcceptedMessage>,
         steps: &mut Vec<MessageStep>,
-        erased: Vec<Erasure>,
+        erased: Vec<ErasureScope>,
     ) {
         fed.sequence = sequence;
         if !self.is_followed {

@@ -19,7 +19,7 @@ mod query;
 mod requests;
 pub(crate) mod tally;
 
-pub(crate) use committed::{AcceptedMessage, Committed, Erasure, Erasures, PassedOn};
+pub(crate) use committed::{AcceptedMessage, Committed, Erasures, PassedOn};
 pub(crate) use feed::{Fed, Feed, real_time};
 pub use figures::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,

@@ -6,7 +6,7 @@ use crate::sql::carrier_ids::split_id;
 use crate::sql::columns::{stored_message, stored_number};
 use crate::sql::purging::{origin_to_blob, read_origin};
 use crate::sql::{Connection, OptionalExtension, Params, Row, params};
-use hermod_domain::erasure::KeptErasure;
+use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -54,22 +54,15 @@ impl SqlTables<'_> {
         Ok(())
     }
 
-    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
-        self.run(
-            "DELETE FROM review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
-            params![stored(number), account.map(AccountId::get)],
-        )
-    }
-
-    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
-        self.run(
-            "DELETE FROM conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
-            params![stored(handset), account.map(AccountId::get)],
-        )
-    }
-
-    fn erase_parked_receipts(&self, number: Msisdn) -> Result<(), TableError> {
-        self.run("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
+    fn erase_others(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<(), TableError> {
+        let (table, condition) = others(kind);
+        let statement = match kind {
+            ErasableKind::ParkedReceipt => format!("UPDATE {table} SET source = NULL WHERE {condition}"),
+            ErasableKind::Review | ErasableKind::Conversation | ErasableKind::UnassignedInbound => {
+                format!("DELETE FROM {table} WHERE {condition}")
+            }
+        };
+        self.run(&statement, params![stored(scope.number), scope.until.as_millis(), account_of(scope)])
     }
 
     fn erase_carrier_id(&self, id: &DayCarrierId) -> Result<(), TableError> {
@@ -97,17 +90,11 @@ impl SqlTables<'_> {
     fn keep_erasure(&self, erasure: &KeptErasure, delete_before: Timestamp) -> Result<(), TableError> {
         let KeptErasure { digest, account, at } = erasure;
         self.run(
-            "INSERT OR REPLACE INTO erasure (digest, account, at) VALUES (?1, ?2, ?3)",
+            "INSERT INTO erasure (digest, account, at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (digest, account) DO UPDATE SET at = excluded.at WHERE excluded.at > erasure.at",
             params![digest.0, account.map_or(0, AccountId::get), at.as_millis()],
         )?;
         self.run("DELETE FROM erasure WHERE at < ?1", [delete_before.as_millis()])
-    }
-
-    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
-        self.run(
-            "DELETE FROM unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
-            [stored(handset)],
-        )
     }
 }
 
@@ -122,10 +109,7 @@ impl ErasureRows for SqlTables<'_> {
                 self.erase_unnamed_parts(*carrier, *to, *message)
             }
             ErasureChange::Inbound { key, from } => self.put_erased_inbound(*key, *from),
-            ErasureChange::Reviews { number, account } => self.erase_reviews(*number, *account),
-            ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
-            ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
-            ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+            ErasureChange::Others { kind, scope } => self.erase_others(*kind, scope),
             ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
             ErasureChange::Response(attempt) => self.erase_response(*attempt),
             ErasureChange::Keep { erasure, delete_before } => self.keep_erasure(erasure, *delete_before),
@@ -134,23 +118,11 @@ impl ErasureRows for SqlTables<'_> {
         changed.and(back)
     }
 
-    fn count_erasable(
-        &self,
-        kind: ErasableKind,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<u64, TableError> {
-        let condition = match kind {
-            ErasableKind::Review => "review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
-            ErasableKind::Conversation => "conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
-            ErasableKind::ParkedReceipt => "parked WHERE source = ?1 AND ?2 IS NULL",
-            ErasableKind::UnassignedInbound => {
-                "unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT) AND ?2 IS NULL"
-            }
-        };
+    fn count_erasable(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<u64, TableError> {
+        let (table, condition) = others(kind);
         let count: i64 = self.connection.query_row(
-            &format!("SELECT count(*) FROM {condition}"),
-            params![stored(number), account.map(AccountId::get)],
+            &format!("SELECT count(*) FROM {table} WHERE {condition}"),
+            params![stored(scope.number), scope.until.as_millis(), account_of(scope)],
             |row| row.get(0),
         )?;
         Ok(count.cast_unsigned())
@@ -197,35 +169,49 @@ impl SqlTables<'_> {
     }
 }
 
-/// Reads the next rows after a message, and returns those to a number, of one account or of all.
+/// Returns the table of a kind, and the condition of the rows with a number `?1` up to a time `?2` of an account `?3`, or of all.
+fn others(kind: ErasableKind) -> (&'static str, &'static str) {
+    match kind {
+        ErasableKind::Review => ("review", "dest = ?1 AND opened_at <= ?2 AND (?3 IS NULL OR account = ?3)"),
+        ErasableKind::Conversation => {
+            ("conversation", "handset = ?1 AND at <= ?2 AND (?3 IS NULL OR account = ?3)")
+        }
+        ErasableKind::ParkedReceipt => ("parked", "source = ?1 AND at <= ?2 AND ?3 IS NULL"),
+        ErasableKind::UnassignedInbound => (
+            "unassigned_inbound",
+            "ltrim(source, '+') = CAST(?1 AS TEXT) AND received_at <= ?2 AND ?3 IS NULL",
+        ),
+    }
+}
+
+/// Reads the next rows after a message, and returns those that an erasure covers.
 pub(crate) fn messages_to(
     connection: &Connection,
-    number: Msisdn,
-    account: Option<AccountId>,
+    scope: &ErasureScope,
     after: Option<MessageId>,
 ) -> Result<Page<MessageId>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, dest = ?2 AND (?3 IS NULL OR account = ?3) FROM message WHERE id > ?1 ORDER BY id LIMIT ?4",
+        "SELECT id, dest = ?3 AND (?4 IS NULL OR account = ?4) FROM message
+         WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?5",
     )?;
-    let after = after.map_or(0, MessageId::as_i64);
-    let bounds = params![after, stored(number), account.map(AccountId::get), rows_max()];
+    let (after, end) = (after.map_or(0, MessageId::as_i64), scope.first_left().as_i64());
+    let bounds = params![after, end, stored(scope.number), account_of(scope), rows_max()];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
 }
 
-/// Reads the next rows after an MO message, and returns those from a number, of one account or of all.
+/// Reads the next rows after an MO message, and returns those that an erasure covers.
 pub(crate) fn inbound_from(
     connection: &Connection,
-    number: Msisdn,
-    account: Option<AccountId>,
+    scope: &ErasureScope,
     after: Option<InboundKey>,
 ) -> Result<Page<InboundKey>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT account, id, ltrim(source, '+') = ?3 AND (?4 IS NULL OR account = ?4) FROM inbound
-         WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?5",
+        "SELECT account, id, ltrim(source, '+') = ?3 AND received_at <= ?4 AND (?5 IS NULL OR account = ?5)
+         FROM inbound WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?6",
     )?;
     let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
-    let digits = number.number().to_string();
-    let bounds = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
+    let (digits, until) = (scope.number.digits(), scope.until.as_millis());
+    let bounds = params![after_account, after_id, digits, until, account_of(scope), rows_max()];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
         let id = row.get::<i64>(1)?.cast_unsigned();
         Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
@@ -256,6 +242,10 @@ pub(super) fn page_of<T: Clone>(
 
 fn rows_max() -> i64 {
     i64::try_from(ROWS_PER_READ).expect("a few thousand")
+}
+
+pub(super) fn account_of(scope: &ErasureScope) -> Option<u32> {
+    scope.account.map(AccountId::get)
 }
 
 fn stored(number: Msisdn) -> i64 {

@@ -3,10 +3,10 @@
 use crate::read_results::{NumberPage, Page};
 use crate::sql::carrier_ids::{read_id, split_id};
 use crate::sql::columns::message_and_part;
-use crate::sql::erasure::{ROWS_PER_READ, page_of};
+use crate::sql::erasure::{ROWS_PER_READ, account_of, page_of};
 use crate::sql::webhook_events::stored_kind;
 use crate::sql::{Connection, Rows, params};
-use hermod_domain::erasure::{KeptErasure, NumberDigest};
+use hermod_domain::erasure::{ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -18,18 +18,21 @@ const ATTEMPTS_PER_READ: usize = 1_000;
 /// Digits at the end of a number that responses are searched for: a receiver may leave the country code out.
 const LAST_DIGITS: usize = 8;
 
-/// Reads the next carrier ids of a day after one, and returns those of parts to a number, of one account or of all.
+/// The stored key of a parked receipt: carrier, and both forms of the carrier's id.
+pub(crate) type ParkedKey = (u32, Vec<u8>, Vec<u8>);
+
+/// Reads the next carrier ids of a day after one, and returns those of parts that an erasure covers.
 pub(crate) fn carrier_ids_to(
     connection: &Connection,
     day: Day,
-    number: Msisdn,
-    account: Option<AccountId>,
+    scope: &ErasureScope,
     after: Option<&DayCarrierId>,
 ) -> Result<Page<DayCarrierId>, TableError> {
     let mut statement = connection.prepare(&format!(
-        "SELECT carrier, key, raw, message, part, account, dest = ?6 AND (?7 IS NULL OR account = ?7)
+        "SELECT carrier, key, raw, message, part, account,
+             dest = ?6 AND message < ?7 AND (?8 IS NULL OR account = ?8)
          FROM remote_{} WHERE (carrier, key, raw, message, part) > (?1, ?2, ?3, ?4, ?5)
-         ORDER BY carrier, key, raw, message, part LIMIT ?8",
+         ORDER BY carrier, key, raw, message, part LIMIT ?9",
         day.get()
     ))?;
     let id = after.map(|after| split_id(&after.remote));
@@ -40,8 +43,9 @@ pub(crate) fn carrier_ids_to(
         raw,
         after.map_or(0, |after| after.part.message.as_i64()),
         after.map_or(0, |after| after.part.part.get()),
-        number.number().cast_signed(),
-        account.map(AccountId::get),
+        scope.number.number().cast_signed(),
+        scope.first_left().as_i64(),
+        account_of(scope),
         limit(ROWS_PER_READ)
     ];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
@@ -52,19 +56,21 @@ pub(crate) fn carrier_ids_to(
     })
 }
 
-/// Reads the next attempts to post webhook events after one, and returns those whose responses have the end of a number in
-/// them, of one account or of all.
+/// Reads the next attempts to post webhook events after one, and returns those whose responses an erasure covers: they have
+/// the end of the number in them. An attempt that was made after the erasure may be about a message from before it.
 pub(crate) fn responses_naming(
     connection: &Connection,
-    number: Msisdn,
-    account: Option<AccountId>,
+    scope: &ErasureScope,
     after: Option<AttemptKey>,
 ) -> Result<Page<AttemptKey>, TableError> {
     let mut statement = connection.prepare(
-        "SELECT account, kind, event, no, answer FROM webhook_attempt
-         WHERE (account, kind, event, no) > (?1, ?2, ?3, ?4) ORDER BY account, kind, event, no LIMIT ?5",
+        "SELECT a.account, a.kind, a.event, a.no, a.answer, (a.at <= ?5 OR EXISTS (SELECT 1 FROM webhook_past p
+             WHERE p.account = a.account AND p.kind = a.kind AND p.id = a.event AND p.message < ?6))
+             AND (?7 IS NULL OR a.account = ?7)
+         FROM webhook_attempt a WHERE (a.account, a.kind, a.event, a.no) > (?1, ?2, ?3, ?4)
+         ORDER BY a.account, a.kind, a.event, a.no LIMIT ?8",
     )?;
-    let digits = number.digits();
+    let digits = scope.number.digits();
     let end = &digits.as_bytes()[digits.len().saturating_sub(LAST_DIGITS)..];
     let endpoint = after.map(|after| after.event.endpoint);
     let bounds = params![
@@ -72,15 +78,23 @@ pub(crate) fn responses_naming(
         endpoint.map_or(0, |endpoint| endpoint.kind.as_u8()),
         after.map_or(0, |after| after.event.event.0.cast_signed()),
         after.map_or(0, |after| after.no),
+        scope.until.as_millis(),
+        scope.first_left().as_i64(),
+        account_of(scope),
         limit(ATTEMPTS_PER_READ)
     ];
     page_of(statement.query(bounds)?, ATTEMPTS_PER_READ, |row| {
         let endpoint = Endpoint { account: AccountId::new(row.get(0)?), kind: stored_kind(row.get(1)?)? };
         let event = EventKey { endpoint, event: EventId(row.get::<i64>(2)?.cast_unsigned()) };
-        let names = row.get_ref(4)?.as_blob()?.windows(end.len()).any(|found| found == end);
-        let is_meant = names && account.is_none_or(|account| account == endpoint.account);
+        let is_meant = row.get(5)? && has_digits(row.get_ref(4)?.as_blob()?, end);
         Ok((AttemptKey { event, no: row.get(3)? }, is_meant))
     })
+}
+
+/// Whether a response has these digits in a row, with any signs but letters between them: `151 123-45678`.
+fn has_digits(response: &[u8], digits: &[u8]) -> bool {
+    let without_signs: Vec<u8> = response.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+    without_signs.windows(digits.len()).any(|found| found == digits)
 }
 
 /// Returns the erasures that are kept.
@@ -126,19 +140,66 @@ pub(crate) fn inbound_sources(
     })
 }
 
-/// Returns the numbers in reviews, conversations, parked receipts and unassigned MO messages.
-pub(crate) fn other_numbers(connection: &Connection) -> Result<Vec<Msisdn>, TableError> {
-    let mut statement = connection.prepare(
-        "SELECT dest FROM review UNION SELECT handset FROM conversation
-         UNION SELECT source FROM parked WHERE source IS NOT NULL",
+/// Returns the recipients of the next reviews after one.
+pub(crate) fn reviewed_numbers(
+    connection: &Connection,
+    after: Option<i64>,
+) -> Result<NumberPage<i64>, TableError> {
+    let statement = "SELECT id, dest FROM review WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut statement = connection.prepare_cached(statement)?;
+    numbers_of(statement.query(params![after.unwrap_or(0), limit(ROWS_PER_READ)])?, |row| {
+        Ok((row.get(0)?, Msisdn::from_number(row.get::<i64>(1)?.cast_unsigned())))
+    })
+}
+
+/// Returns the next handsets with conversations after one.
+pub(crate) fn conversation_handsets(
+    connection: &Connection,
+    after: Option<i64>,
+) -> Result<NumberPage<i64>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT handset FROM conversation WHERE handset > ?1 GROUP BY handset ORDER BY handset LIMIT ?2",
     )?;
-    let numbers = statement.query_map([], |row| row.get::<i64>(0))?.collect::<Result<Vec<_>, _>>()?;
-    let mut numbers: Vec<Msisdn> =
-        numbers.into_iter().filter_map(|number| Msisdn::from_number(number.cast_unsigned())).collect();
-    let mut statement = connection.prepare("SELECT DISTINCT source FROM unassigned_inbound")?;
-    let sources = statement.query_map([], |row| row.get::<String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    numbers.extend(sources.iter().filter_map(|source| parse(source)));
-    Ok(numbers)
+    numbers_of(statement.query(params![after.unwrap_or(0), limit(ROWS_PER_READ)])?, |row| {
+        let handset: i64 = row.get(0)?;
+        Ok((handset, Msisdn::from_number(handset.cast_unsigned())))
+    })
+}
+
+/// Returns the numbers in the next parked receipts after one.
+pub(crate) fn parked_numbers(
+    connection: &Connection,
+    after: Option<&ParkedKey>,
+) -> Result<NumberPage<ParkedKey>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT carrier, key, raw, source FROM parked WHERE (carrier, key, raw) > (?1, ?2, ?3)
+         ORDER BY carrier, key, raw LIMIT ?4",
+    )?;
+    let (carrier, key, raw) = after.map_or((0, &[][..], &[][..]), |(carrier, key, raw)| (*carrier, key, raw));
+    numbers_of(statement.query(params![carrier, key, raw, limit(ROWS_PER_READ)])?, |row| {
+        let source: Option<i64> = row.get(3)?;
+        let number = source.and_then(|source| Msisdn::from_number(source.cast_unsigned()));
+        Ok(((row.get(0)?, row.get(1)?, row.get(2)?), number))
+    })
+}
+
+/// Returns the senders of the next unassigned MO messages after one.
+pub(crate) fn unassigned_sources(
+    connection: &Connection,
+    after: Option<i64>,
+) -> Result<NumberPage<i64>, TableError> {
+    let statement =
+        "SELECT message, source FROM unassigned_inbound WHERE message > ?1 ORDER BY message LIMIT ?2";
+    let mut statement = connection.prepare_cached(statement)?;
+    numbers_of(statement.query(params![after.unwrap_or(0), limit(ROWS_PER_READ)])?, |row| {
+        Ok((row.get(0)?, parse(&row.get::<String>(1)?)))
+    })
+}
+
+/// Returns the id of the newest message.
+pub(crate) fn newest_message(connection: &Connection) -> Result<Option<MessageId>, TableError> {
+    let newest: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+    Ok(newest.and_then(MessageId::from_i64))
 }
 
 fn parse(source: &str) -> Option<Msisdn> {
@@ -164,4 +225,26 @@ pub(crate) fn numbers_of<T>(
 
 fn limit(rows: usize) -> i64 {
     i64::try_from(rows).expect("a few thousand")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_found_in_a_response_however_the_number_is_written() {
+        for response in [
+            "12345678",
+            "+4915112345678",
+            "0049 151 123 456 78",
+            "(0151) 123-45678",
+            "0151/12345-678",
+            "+49\u{a0}151\u{a0}12345\u{2011}678",
+        ] {
+            assert!(has_digits(response.as_bytes(), b"12345678"), "{response}");
+        }
+        for response in ["", "1234567", "1234 and 5678", "12345679"] {
+            assert!(!has_digits(response.as_bytes(), b"12345678"), "{response}");
+        }
+    }
 }

@@ -4,9 +4,10 @@
 use crate::error::StoreError;
 use crate::node_run::SentBy;
 use crate::queued_acceptance::QueuedAcceptance;
-use crate::record::{AcceptedMessage, Erasure};
+use crate::record::AcceptedMessage;
 use crate::writer::answers::NodeReply;
 use crate::writer::mailbox::Mailbox;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, EraseOthers, OnFullDisk, OpenLink};
@@ -113,11 +114,9 @@ impl Op {
     }
 
     /// Returns the number that the operation erased, for the records.
-    pub(crate) fn erased(&self) -> Option<Erasure> {
+    pub(crate) fn erased(&self) -> Option<ErasureScope> {
         match self {
-            Op::Command(AnyCommand::EraseOthers(EraseOthers { number, account }), _) => {
-                Some(Erasure { number: *number, account: *account })
-            }
+            Op::Command(AnyCommand::EraseOthers(EraseOthers(scope)), _) => Some(*scope),
             _ => None,
         }
     }

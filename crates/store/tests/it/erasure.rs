@@ -6,7 +6,7 @@ use hermod_domain::erasure::ErasureKey;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
-use hermod_store::{Acceptance, ERASURES_FILE, Inbound, MoRecord, OptOut};
+use hermod_store::{Acceptance, ERASURES_FILE, Inbound, LinkKind, MoRecord, OptOut};
 use std::path::Path;
 
 const PERSON: &str = "4917099988877";
@@ -142,31 +142,52 @@ fn recorded(world: &World) -> i64 {
     record.query_row(&query, [], |row| row.get(0)).expect("a count")
 }
 
-/// Sends a message to the person and everything else that leaves the number somewhere.
-async fn leave_traces(world: &World) {
+/// Sends a message to the person and everything else that leaves the number somewhere. `name` tells several calls apart.
+async fn leave_traces(world: &World, name: &str) {
     let link = world.link_with_slots(1).await;
     world.send(Acceptance { to: person(), ..world.smpp_message(2) }).await;
-    link.accept(&link.take_job().await, "id").await;
-    let receipts = ["id", "other"].map(|id| about(person(), receipt(1, id, DeliveryOutcome::Delivered)));
+    link.accept(&link.take_job().await, name).await;
+    let parked = format!("other than {name}");
+    let receipts = [name, &parked].map(|id| about(person(), receipt(1, id, DeliveryOutcome::Delivered)));
     link.respond(Vec::new(), receipts.to_vec()).await;
-    let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
+    let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", &format!("{CANARY} {name}")) };
     link.port.record(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
     world.flush().await;
     // The receiver's response repeats the number.
-    let answer = format!("seen +{PERSON}");
+    let (country, rest) = PERSON.split_at(2);
+    let answer = format!("seen +{PERSON}, or +{country} {rest}");
     let attempt = format!(
         "INSERT INTO webhook_attempt (account, kind, event, no, at, took_ms, status, answer)
-         VALUES (1, 1, 77, 1, 5, 5, 200, {})",
-        blob(answer.as_bytes())
+         VALUES (1, 1, {at}, 1, {at}, 5, 200, {})",
+        blob(answer.as_bytes()),
+        at = world.now.as_millis(),
     );
     world.raw().change(&attempt);
+}
+
+/// Returns in how many rows of each table the person's number is after [`leave_traces`].
+fn traces(world: &World) -> [i64; 5] {
+    let raw = world.raw();
+    let remote: i64 = raw
+        .tables_with("remote_")
+        .iter()
+        .map(|table| raw.number(&format!("SELECT count(*) FROM \"{table}\" WHERE dest = {PERSON}")))
+        .sum();
+    let count = |rows: &str| raw.number(&format!("SELECT count(*) FROM {rows}"));
+    [
+        count(&format!("message WHERE dest = {PERSON}")),
+        remote,
+        count(&format!("parked WHERE source = {PERSON}")),
+        count("unassigned_inbound"),
+        count("webhook_attempt WHERE length(answer) > 0"),
+    ]
 }
 
 #[tokio::test]
 async fn erased_number_is_in_no_table_and_not_in_the_record() {
     let world = World::with_record().await;
     world.store.set_erasure_key(KEY);
-    leave_traces(&world).await;
+    leave_traces(&world, "id").await;
     world.store.flush_record().await.expect("the record is complete");
     let before = tables_naming(&world, PERSON);
     for table in ["message", "parked", "unassigned_inbound", "webhook_attempt"] {
@@ -181,11 +202,8 @@ async fn erased_number_is_in_no_table_and_not_in_the_record() {
     assert_eq!(world.raw().number("SELECT count(*) FROM erasure"), 1);
 }
 
-#[tokio::test]
-async fn erasure_is_made_again_in_a_restored_backup() {
-    let mut world = World::with_record().await;
-    world.store.set_erasure_key(KEY);
-    leave_traces(&world).await;
+/// Erases the person's number in a store, and returns one that was restored from a copy of it from before, with its list.
+async fn erased_and_restored(mut world: World) -> World {
     world.store.close().await.expect("the store closes");
     let backup = tempfile::TempDir::new().expect("a folder");
     copy_database(world.path(), backup.path());
@@ -193,11 +211,18 @@ async fn erasure_is_made_again_in_a_restored_backup() {
     world.store.set_erasure_key(KEY);
     world.store.erase_number(person(), None, world.now).await.expect("it is erased");
     world.store.close().await.expect("the store closes");
-
     std::fs::copy(world.path().join(ERASURES_FILE), backup.path().join(ERASURES_FILE)).expect("the list");
     let mut restored = World { folder: backup, store: world.store, now: world.now };
     restored.reopen();
     restored.store.set_erasure_key(KEY);
+    restored
+}
+
+#[tokio::test]
+async fn erasure_is_made_again_in_a_restored_backup() {
+    let world = World::with_record().await;
+    leave_traces(&world, "id").await;
+    let restored = erased_and_restored(world).await;
     assert!(!tables_naming(&restored, PERSON).is_empty());
     assert_eq!(restored.store.replay_erasures(restored.now).await.expect("it is erased"), 1);
     restored.flush().await;
@@ -208,9 +233,111 @@ async fn erasure_is_made_again_in_a_restored_backup() {
 }
 
 #[tokio::test]
+async fn replayed_erasure_leaves_what_is_newer_and_a_repeated_one_does_not() {
+    let world = World::with_record().await;
+    leave_traces(&world, "before").await;
+    let mut restored = erased_and_restored(world).await;
+    // The person is a recipient again.
+    restored.advance(secs(1)).await;
+    leave_traces(&restored, "after").await;
+    restored.flush().await;
+    assert_eq!(traces(&restored), [2, 2, 2, 2, 2]);
+    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("it is erased"), 1);
+    restored.flush().await;
+    assert_eq!(traces(&restored), [1, 1, 1, 1, 1]);
+    restored.store.flush_record().await.expect("the record is complete");
+    assert_eq!(recorded(&restored), 1);
+    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("nothing is left"), 0);
+    restored.store.erase_number(person(), None, restored.now).await.expect("it is erased");
+    restored.flush().await;
+    assert_eq!(traces(&restored), [0; 5]);
+    assert_eq!(recorded(&restored), 0);
+    // The attempts have no events.
+    restored.raw().change("DELETE FROM webhook_attempt");
+    restored.restart().await;
+    restored.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn replayed_erasure_is_completed_when_messages_have_ended() {
+    let world = World::new().await;
+    let link = world.link_with_slots(1).await;
+    world.send(Acceptance { to: person(), ..world.sms() }).await;
+    link.accept(&link.take_job().await, "id").await;
+    world.flush().await;
+    let restored = erased_and_restored(world).await;
+    let replay =
+        async |after| restored.store.replay_erasures(restored.now.plus(after)).await.expect("a replay");
+    let left = || restored.raw().number(&format!("SELECT count(*) FROM message WHERE dest = {PERSON}"));
+    assert_eq!((replay(secs(0)).await, left()), (1, 1));
+    let link = restored.link_of(ACME, LinkKind::Sends).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
+    restored.flush().await;
+    assert_eq!((replay(secs(60)).await, left()), (0, 1), "every message is read once an hour only");
+    assert_eq!((replay(secs(3_600)).await, left()), (1, 0));
+    assert_eq!((replay(secs(7_200)).await, left()), (0, 0));
+}
+
+#[tokio::test]
+async fn replayed_erasure_finds_a_number_in_every_table() {
+    let numbers =
+        [PERSON, "4917099988801", "4917099988802", "4917099988803", "4917099988804", "4917099988805"];
+    let [message, inbound, unassigned, parked, conversation, review] = numbers;
+    let number = |digits: &str| Msisdn::parse_digits(digits).expect("a number");
+    let world = World::new().await;
+    let link = world.link_with_slots(1).await;
+    let sent = world.send(Acceptance { to: number(message), ..world.sms() }).await;
+    link.accept(&link.take_job().await, "id").await;
+    let receipts =
+        [receipt(1, "id", DeliveryOutcome::Delivered), receipt(2, "none", DeliveryOutcome::Delivered)];
+    link.respond(Vec::new(), receipts.map(|receipt| about(number(parked), receipt)).to_vec()).await;
+    let part = text(unassigned, "99999", CANARY);
+    link.port.record(vec![], vec![], vec![MoRecord { sequence: 9, part }], 0, world.now).await.expect("kept");
+    let (from, received_at) = (format!("+{inbound}"), world.now);
+    let received =
+        Inbound { account: ALICE, from, to: "80800".to_owned(), text: CANARY.to_owned(), received_at };
+    world.store.receive(received).await.expect("it is kept");
+    world.flush().await;
+    let (raw, at) = (world.raw(), world.now.as_millis());
+    raw.change(&format!(
+        "INSERT INTO conversation (handset, number, account, connection, message, at)
+         VALUES ({conversation}, '80800', 1, 1, {}, {at})",
+        sent.as_i64()
+    ));
+    raw.change(&format!(
+        "INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
+         VALUES (7, 1, {}, 'Hermod', {review}, '', '', {at}, {at}, 1, 2, '')",
+        blob(&[7; 16])
+    ));
+    let elsewhere = World::new().await;
+    elsewhere.store.set_erasure_key(KEY);
+    for digits in numbers {
+        elsewhere.store.erase_number(number(digits), None, world.now).await.expect("it is listed");
+        assert!(!tables_naming(&world, digits).is_empty(), "{digits}");
+    }
+    std::fs::copy(elsewhere.path().join(ERASURES_FILE), world.path().join(ERASURES_FILE)).expect("the list");
+    world.store.set_erasure_key(KEY);
+    assert_eq!(world.store.replay_erasures(world.now).await.expect("they are erased"), 6);
+    world.flush().await;
+    for digits in numbers {
+        assert_eq!(tables_naming(&world, digits), Vec::<String>::new(), "{digits}");
+    }
+}
+
+#[tokio::test]
+async fn erasure_covers_messages_whose_ids_are_ahead_of_the_clock() {
+    let world = World::new().await;
+    world
+        .send_with_receipts(Acceptance { to: person(), ..world.sms() }, "id", &[DeliveryOutcome::Delivered])
+        .await;
+    let set_back = world.now.minus(secs(3_600));
+    assert_eq!(world.store.erase_number(person(), None, set_back).await.expect("it is erased").messages, 1);
+}
+
+#[tokio::test]
 async fn erasure_reaches_the_record_of_a_node_that_was_away() {
     let mut world = World::with_record().await;
-    leave_traces(&world).await;
+    leave_traces(&world, "id").await;
     world.store.flush_record().await.expect("the record is complete");
     world.store.close().await.expect("the store closes");
     let record = std::fs::read(world.path().join("record.db")).expect("a record");
@@ -229,4 +356,30 @@ async fn erasure_reaches_the_record_of_a_node_that_was_away() {
     assert_eq!(world.store.replay_erasures(world.now).await.expect("it is erased"), 1);
     assert_eq!(recorded(&world), 0);
     assert_eq!(world.store.replay_erasures(world.now).await.expect("nothing is left"), 0);
+}
+
+#[tokio::test]
+async fn repeated_erasure_reaches_the_record_of_a_node_that_has_the_first() {
+    let mut world = World::with_record().await;
+    world.store.set_erasure_key(KEY);
+    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.advance(secs(1)).await;
+    leave_traces(&world, "id").await;
+    world.store.flush_record().await.expect("the record is complete");
+    world.store.close().await.expect("the store closes");
+    let away = ["record.db", ERASURES_FILE].map(|name| world.path().join(name));
+    let before = away.each_ref().map(|path| std::fs::read(path).expect("a file"));
+    world.reopen();
+    world.store.set_erasure_key(KEY);
+    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.close().await.expect("the store closes");
+    for (path, contents) in away.iter().zip(before) {
+        std::fs::write(path, contents).expect("a file");
+    }
+    world.reopen();
+    world.store.set_erasure_key(KEY);
+    world.store.flush_record().await.expect("the record is complete");
+    assert_eq!(recorded(&world), 1);
+    assert_eq!(world.store.replay_erasures(world.now).await.expect("it is erased"), 1);
+    assert_eq!(recorded(&world), 0);
 }

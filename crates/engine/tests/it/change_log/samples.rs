@@ -4,7 +4,7 @@ use super::message_samples;
 use super::values::*;
 use hermod_domain::audit::{AuditEnd, AuditEntry, AuditKey, AuditPosting, SealPlace};
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
-use hermod_domain::erasure::{KeptErasure, NumberDigest};
+use hermod_domain::erasure::{ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{PartNo, RemoteId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
@@ -268,14 +268,18 @@ fn webhook_attempts() -> Vec<WebhookAttemptChange> {
 
 fn erasures() -> Vec<ErasureChange> {
     let origin = OriginRow { origin: origin(), alias: Some(alias()) };
+    let others = |kind, account| {
+        let scope = ErasureScope { number: handset(), account, until: LATER };
+        ErasureChange::Others { kind, scope }
+    };
     vec![
         ErasureChange::Message { message: message(1), to: 0, origin: Some(origin) },
         ErasureChange::UnnamedParts { carrier: CARRIER, to: handset(), message: message(1) },
         ErasureChange::Inbound { key: InboundKey { account: ACCOUNT, id: 130 }, from: 0 },
-        ErasureChange::Reviews { number: handset(), account: Some(ACCOUNT) },
-        ErasureChange::Conversations { handset: handset(), account: None },
-        ErasureChange::ParkedReceipts(handset()),
-        ErasureChange::UnassignedInbound(handset()),
+        others(ErasableKind::Review, Some(ACCOUNT)),
+        others(ErasableKind::Conversation, None),
+        others(ErasableKind::ParkedReceipt, None),
+        others(ErasableKind::UnassignedInbound, None),
         ErasureChange::CarrierId(DayCarrierId {
             day: AT.day(),
             carrier: CARRIER,

@@ -30,7 +30,7 @@ changes! {
     DayTotals(DayTotalsChange) { Put }
     DeliveryFigure(DeliveryFigureChange) { Put, DeleteBefore }
     Erasure(ErasureChange) {
-        Message, UnnamedParts, Inbound, Reviews, Conversations, ParkedReceipts, UnassignedInbound, CarrierId, Response, Keep,
+        Message, UnnamedParts, Inbound, Others, CarrierId, Response, Keep,
     }
     GivenUpReport(GivenUpReportChange) { Put, DeleteBetween, DeleteRange }
     Inbound(InboundChange) { Counter, Add }

@@ -3,6 +3,7 @@
 use super::MemoryTables;
 use super::columns::{StoredOrigin, stored_number};
 use super::webhook_events::stored_key;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::tables::{
@@ -47,32 +48,28 @@ impl MemoryTables {
         Ok(())
     }
 
-    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
-        self.write().review.delete_where(|_, row| {
-            row.to == number.number() && account.is_none_or(|account| row.account == account)
-        });
-        Ok(())
-    }
-
-    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
-        self.write().conversation.delete_where(|(with, _), row| {
-            *with == handset.number() && account.is_none_or(|account| row.account == account)
-        });
-        Ok(())
-    }
-
-    fn erase_parked_receipts(&self, number: Msisdn) -> Result<(), TableError> {
+    fn erase_others(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<(), TableError> {
         let rows = &mut *self.write();
-        let parked = rows.parked.iter().filter(|(_, row)| row.source == Some(number.number()));
-        let keys: Vec<_> = parked.map(|(key, _)| key.clone()).collect();
-        keys.iter().for_each(|key| rows.parked.update(key, |row| row.source = None));
-        Ok(())
-    }
-
-    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
-        let digits = handset.digits();
-        let rows = &mut *self.write();
-        rows.unassigned_inbound.delete_where(|_, row| row.from.trim_start_matches('+') == digits);
+        let number = scope.number.number();
+        match kind {
+            ErasableKind::Review => {
+                rows.review
+                    .delete_where(|_, row| row.to == number && scope.covers(row.account, row.opened_at));
+            }
+            ErasableKind::Conversation => {
+                rows.conversation
+                    .delete_where(|(with, _), row| *with == number && scope.covers(row.account, row.at));
+            }
+            ErasableKind::ParkedReceipt => {
+                let parked = rows.parked.iter();
+                let named = parked.filter(|(_, row)| row.source == Some(number) && row.at <= scope.until);
+                let keys: Vec<_> = named.map(|(key, _)| key.clone()).collect();
+                keys.iter().for_each(|key| rows.parked.update(key, |row| row.source = None));
+            }
+            ErasableKind::UnassignedInbound => {
+                rows.unassigned_inbound.delete_where(|_, row| row.is_covered(scope));
+            }
+        }
         Ok(())
     }
 }
@@ -87,10 +84,7 @@ impl ErasureRows for MemoryTables {
                 self.erase_unnamed_parts(*carrier, *to, *message)
             }
             ErasureChange::Inbound { key, from } => self.put_erased_inbound(*key, *from),
-            ErasureChange::Reviews { number, account } => self.erase_reviews(*number, *account),
-            ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
-            ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
-            ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+            ErasureChange::Others { kind, scope } => self.erase_others(*kind, scope),
             ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
             ErasureChange::Response(AttemptKey { event, no }) => {
                 let (account, kind, event) = stored_key(*event);
@@ -100,40 +94,36 @@ impl ErasureRows for MemoryTables {
             ErasureChange::Keep { erasure, delete_before } => {
                 let rows = &mut *self.write();
                 let account = erasure.account.map_or(0, AccountId::get);
-                rows.erasure.put((erasure.digest, account), erasure.at.as_millis());
+                let key = (erasure.digest, account);
+                let at = rows
+                    .erasure
+                    .get(&key)
+                    .map_or(erasure.at.as_millis(), |at| erasure.at.as_millis().max(*at));
+                rows.erasure.put(key, at);
                 rows.erasure.delete_where(|_, at| *at < delete_before.as_millis());
                 Ok(())
             }
         }
     }
 
-    fn count_erasable(
-        &self,
-        kind: ErasableKind,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<u64, TableError> {
+    fn count_erasable(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<u64, TableError> {
         let rows = self.read();
-        let is_of = |of: AccountId| account.is_none_or(|account| of == account);
+        let number = scope.number.number();
         let count = match kind {
             ErasableKind::Review => {
-                rows.review.values().filter(|row| row.to == number.number() && is_of(row.account)).count()
+                let reviews = rows.review.values();
+                reviews.filter(|row| row.to == number && scope.covers(row.account, row.opened_at)).count()
             }
             ErasableKind::Conversation => {
-                let mut with = rows.conversation.iter();
-                with.by_ref()
-                    .filter(|((with, _), row)| *with == number.number() && is_of(row.account))
-                    .count()
+                let with = rows.conversation.iter();
+                with.filter(|((with, _), row)| *with == number && scope.covers(row.account, row.at)).count()
             }
             ErasableKind::ParkedReceipt => {
-                rows.parked.values().filter(|row| row.source == Some(number.number())).count()
+                let parked = rows.parked.values();
+                parked.filter(|row| row.source == Some(number) && row.at <= scope.until).count()
             }
             ErasableKind::UnassignedInbound => {
-                let digits = number.digits();
-                rows.unassigned_inbound
-                    .values()
-                    .filter(|row| row.from.trim_start_matches('+') == digits)
-                    .count()
+                rows.unassigned_inbound.values().filter(|row| row.is_covered(scope)).count()
             }
         };
         Ok(u64::try_from(count)?)

@@ -22,7 +22,7 @@ pub(super) struct Row {
     err: u16,
     word: Option<Box<str>>,
     pub(super) source: Option<u64>,
-    at: Timestamp,
+    pub(super) at: Timestamp,
     ambiguous: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub(super) to: u64,
     text: String,
     rules: Vec<String>,
-    opened_at: Timestamp,
+    pub(super) opened_at: Timestamp,
     last_at: Timestamp,
     seen: u64,
     state: ReviewState,

@@ -2,6 +2,7 @@
 
 use super::columns::stored_message;
 use super::{MemoryTables, MoRow};
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
@@ -12,7 +13,7 @@ use hermod_engine::tables::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     carrier: CarrierId,
-    pub(super) from: String,
+    from: String,
     to: String,
     text: String,
     wire: Wire,
@@ -24,6 +25,11 @@ impl Row {
     pub(super) fn facts(&self) -> MoRow {
         let Row { from, to, text, missing, received_at, .. } = self.clone();
         MoRow { from, to, text, missing, received_at }
+    }
+
+    /// Whether an erasure deletes it.
+    pub(super) fn is_covered(&self, scope: &ErasureScope) -> bool {
+        self.from.trim_start_matches('+') == scope.number.digits() && self.received_at <= scope.until
     }
 }
 

@@ -5,6 +5,7 @@ use super::model::Model;
 use super::receipts::TiedPart;
 use super::report_channels::Telling;
 use super::world::World;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers};
@@ -33,7 +34,7 @@ fn erase_number(world: &World, number: Msisdn) -> [AnyCommand; 4] {
         EraseMessages { ids }.into(),
         EraseInbound { keys }.into(),
         EraseCarrierIds { ids: carrier_ids }.into(),
-        EraseOthers { number, account: None }.into(),
+        EraseOthers(ErasureScope { number, account: None, until: world.now }).into(),
     ]
 }
 

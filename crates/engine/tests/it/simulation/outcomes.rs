@@ -141,7 +141,7 @@ impl World {
                 assert_eq!(count, model.erase_inbound(&command.keys), "MO messages erased");
             }
             (AnyCommand::EraseOthers(command), AnyOutcome::EraseOthers(count)) => {
-                assert_eq!(count, model.erase_others(command.number), "other rows erased");
+                assert_eq!(count, model.erase_others(command.0.number), "other rows erased");
             }
             _ => {}
         }

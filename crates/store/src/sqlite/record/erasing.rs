@@ -7,19 +7,16 @@ use crate::sql::erasure::ROWS_PER_READ;
 use crate::sql::erasure_scans::numbers_of;
 use crate::sql::{Connection, params};
 use crate::sqlite::record::schema;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::TableError;
 use std::path::Path;
 
-/// Erases a number in the messages of one account or of all, in one transaction. Returns in how many.
-pub(super) fn erase(
-    connection: &Connection,
-    number: Msisdn,
-    account: Option<AccountId>,
-) -> Result<u64, TableError> {
-    let MessageKey { kind, key } = MessageKey::of_recipient(number);
+/// Erases a number in the messages that an erasure covers, in one transaction. Returns in how many.
+pub(super) fn erase(connection: &Connection, scope: &ErasureScope) -> Result<u64, TableError> {
+    let MessageKey { kind, key } = MessageKey::of_recipient(scope.number);
     let transaction = connection.transaction()?;
     let mut erased = 0;
     {
@@ -30,15 +27,15 @@ pub(super) fn erase(
         let mut found = transaction.prepare_cached(
             "SELECT k.message FROM key k CROSS JOIN message m ON m.id = k.message
              WHERE k.kind = ?1 AND k.chunk = ?2 AND k.key = ?3 AND m.settled_ms IS NOT NULL
-                 AND (?4 IS NULL OR m.account = ?4)",
+                 AND (?4 IS NULL OR m.account = ?4) AND m.id < ?5",
         )?;
         let mut change = transaction.prepare_cached("UPDATE message SET recipient = ?2 WHERE id = ?1")?;
         let mut forget = transaction
             .prepare_cached("DELETE FROM key WHERE kind = ?1 AND chunk = ?2 AND key = ?3 AND message = ?4")?;
-        let account = account.map(AccountId::get);
+        let (account, end) = (scope.account.map(AccountId::get), scope.first_left().as_i64());
         for chunk in chunks {
             let messages = found
-                .query_map(params![kind as u8, chunk, key, account], |row| row.get(0))?
+                .query_map(params![kind as u8, chunk, key, account, end], |row| row.get(0))?
                 .collect::<Result<Vec<i64>, _>>()?;
             for message in messages {
                 change.execute(params![message, ERASED_NUMBER.cast_signed()])?;
@@ -68,14 +65,10 @@ pub(crate) fn recipients(
 }
 
 /// Erases a number in the record of a folder whose store keeps none now, and deletes records that were moved aside.
-pub(crate) fn erase_in_unused(
-    folder: &Path,
-    number: Msisdn,
-    account: Option<AccountId>,
-) -> Result<u64, StoreError> {
+pub(crate) fn erase_in_unused(folder: &Path, scope: &ErasureScope) -> Result<u64, StoreError> {
     schema::delete_unusable(folder)?;
     match schema::open_unused(folder)? {
-        Some(connection) => Ok(erase(&connection, number, account)?),
+        Some(connection) => Ok(erase(&connection, scope)?),
         None => Ok(0),
     }
 }

@@ -13,8 +13,8 @@ use crate::sqlite::record::rows::{
 };
 use crate::sqlite::record::schema::MESSAGES_PER_CHUNK;
 use crate::sqlite::record::{checking, erasing, figures, position, purging, request_log, schema};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
-use hermod_domain::phone::Msisdn;
+use hermod_domain::erasure::ErasureScope;
+use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::steps::StepKind;
 use hermod_engine::tables::TableError;
@@ -112,8 +112,8 @@ impl RecordConnection {
     }
 
     /// Erases a number. Returns in how many messages.
-    pub(crate) fn erase(&self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
-        erasing::erase(&self.connection, number, account)
+    pub(crate) fn erase(&self, scope: &ErasureScope) -> Result<u64, TableError> {
+        erasing::erase(&self.connection, scope)
     }
 
     pub(crate) fn connection(&self) -> &Connection {

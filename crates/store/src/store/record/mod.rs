@@ -8,8 +8,7 @@ use crate::follower::{self, FollowerSetup, Following};
 use crate::record::{Feed, LiveWatch, RecordStatus, RequestEntry, Scope};
 use crate::store::Store;
 use crate::{backend::Backend, store::OpenOptions};
-use hermod_domain::ids::AccountId;
-use hermod_domain::phone::Msisdn;
+use hermod_domain::erasure::ErasureScope;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Retention;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -127,18 +126,14 @@ impl Store {
     }
 
     /// Erases a number in the record, also in one that is not kept now.
-    pub(super) async fn erase_in_record(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn erase_in_record(&self, scope: ErasureScope) -> Result<(), StoreError> {
         if let Some(record) = &self.inner.record {
             self.wait_for_the_engine().await?;
-            record.following.erase(&self.inner.access.shared.feed, number, account).await?;
+            record.following.erase(&self.inner.access.shared.feed, scope).await?;
             return Ok(());
         }
         let folder = self.inner.access.shared.disk.folder().to_owned();
-        let erasing = tokio::task::spawn_blocking(move || record::erase_in_unused(&folder, number, account));
+        let erasing = tokio::task::spawn_blocking(move || record::erase_in_unused(&folder, &scope));
         erasing.await.map_err(|_| StoreError::damaged("the task that erased in the record panicked"))??;
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::erasure_list;
 use crate::error::StoreError;
 use crate::read_results::NumberPage;
 use crate::store::Store;
-use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, KeptErasure};
+use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -13,12 +13,16 @@ use hermod_engine::commands::{
     EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers, EraseResponses, KeepErasure,
 };
 use hermod_engine::erase::Erased;
-use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Rows erased in one transaction.
 const ROWS_PER_WRITE: usize = 500;
 /// Maximum number of messages that are listed because they are not final and so were not erased.
 const NAMED_MAX: usize = 100;
+/// Pause before erasures are made again that found messages in progress: they read every stored message.
+const REPLAY_PAUSE: Duration = Duration::from_secs(3_600);
 
 impl Store {
     /// Sets the key of the digests of erased numbers, which is derived from the pepper. A second call changes nothing.
@@ -31,41 +35,46 @@ impl Store {
         self.inner.access.shared.erasure_key.get().copied()
     }
 
-    /// Erases a phone number in the data of one account or of all. Reads every stored message, in short reads. Messages that
-    /// are not final keep the number and are counted in the result. The erasure is kept, as a keyed digest of the number, to be
-    /// made again by [`Store::replay_erasures`].
+    /// Erases a phone number in the data of one account or of all, up to now. Reads every stored message, in short reads.
+    /// Messages that are not final keep the number and are counted in the result. The erasure is kept, as a keyed digest of the
+    /// number, to be made again by [`Store::replay_erasures`].
     pub async fn erase_number(
         &self,
         number: Msisdn,
         account: Option<AccountId>,
         now: Timestamp,
     ) -> Result<Erased, StoreError> {
-        let mut erased = Erased::default();
-        self.erase_messages(number, account, &mut erased).await?;
-        self.erase_inbound(number, account, &mut erased).await?;
-        self.erase_carrier_ids(number, account).await?;
-        self.erase_responses(number, account).await?;
-        let kept = self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at: now });
-        if let Some(kept) = kept {
-            self.request(KeepErasure(kept)).await?;
-        }
-        erased.others = self.request(EraseOthers { number, account }).await?;
-        self.erase_in_record(number, account).await?;
+        // Ids may be ahead of the clock, if it was set back or that of another node is ahead.
+        let newest = self.inner.access.backend.newest_message().await?;
+        let until = newest.map_or(now, |newest| newest.accepted_at().max(now));
+        let kept =
+            self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at: until });
+        let erased = self.erase(ErasureScope { number, account, until }, kept).await?;
         self.list_erasures(kept.as_slice())?;
+        Ok(erased)
+    }
+
+    /// Erases a number in the store and in the record, and keeps the erasure if one is given.
+    async fn erase(&self, scope: ErasureScope, keep: Option<KeptErasure>) -> Result<Erased, StoreError> {
+        let mut erased = Erased::default();
+        self.erase_messages(scope, &mut erased).await?;
+        self.erase_inbound(scope, &mut erased).await?;
+        self.erase_carrier_ids(scope).await?;
+        self.erase_responses(scope).await?;
+        if let Some(erasure) = keep {
+            self.request(KeepErasure(erasure)).await?;
+        }
+        erased.others = self.request(EraseOthers(scope)).await?;
+        self.erase_in_record(scope).await?;
         // The write-ahead log still contains the erased data.
         self.inner.access.shared.disk.request_truncation();
         Ok(erased)
     }
 
-    async fn erase_messages(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-        erased: &mut Erased,
-    ) -> Result<(), StoreError> {
+    async fn erase_messages(&self, scope: ErasureScope, erased: &mut Erased) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.messages_to(number, account, after).await?;
+            let page = self.inner.access.backend.messages_to(scope, after).await?;
             for ids in page.found.chunks(ROWS_PER_WRITE) {
                 let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
                 erased.messages += done;
@@ -80,17 +89,14 @@ impl Store {
         }
     }
 
-    async fn erase_inbound(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-        erased: &mut Erased,
-    ) -> Result<(), StoreError> {
+    async fn erase_inbound(&self, scope: ErasureScope, erased: &mut Erased) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.inbound_from(number, account, after).await?;
+            let page = self.inner.access.backend.inbound_from(scope, after).await?;
             for keys in page.found.chunks(ROWS_PER_WRITE) {
-                erased.inbound += self.request(EraseInbound { keys: keys.to_vec() }).await?;
+                let done = self.request(EraseInbound { keys: keys.to_vec() }).await?;
+                erased.inbound += done;
+                erased.in_progress += u64::try_from(keys.len()).unwrap_or(u64::MAX).saturating_sub(done);
             }
             after = page.last;
             if after.is_none() {
@@ -100,12 +106,12 @@ impl Store {
     }
 
     /// Removes a number from the carriers' ids of parts.
-    async fn erase_carrier_ids(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), StoreError> {
+    async fn erase_carrier_ids(&self, scope: ErasureScope) -> Result<(), StoreError> {
         let backend = &self.inner.access.backend;
         for day in backend.carrier_id_days().await? {
             let mut after = None;
             loop {
-                let page = match backend.carrier_ids_to(day, number, account, after).await {
+                let page = match backend.carrier_ids_to(day, scope, after).await {
                     // Its table was retired meanwhile: it is about to be deleted.
                     Err(_) if !backend.carrier_id_days().await?.contains(&day) => break,
                     page => page?,
@@ -123,10 +129,10 @@ impl Store {
     }
 
     /// Removes responses of webhook receivers that have a number in them.
-    async fn erase_responses(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), StoreError> {
+    async fn erase_responses(&self, scope: ErasureScope) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.responses_naming(number, account, after).await?;
+            let page = self.inner.access.backend.responses_naming(scope, after).await?;
             for attempts in page.found.chunks(ROWS_PER_WRITE) {
                 self.request(EraseResponses { attempts: attempts.to_vec() }).await?;
             }
@@ -141,8 +147,9 @@ impl Store {
         erasure_list::add(self.inner.access.shared.disk.folder(), erasures)
     }
 
-    /// Makes erasures again: in the store those that only the folder's list has, because the store was restored from a backup;
-    /// in the record those that the list lacks, because this node was away. Returns how many numbers were found. Without
+    /// Makes erasures again, each up to the time when it was made: in the store those that only the folder's list has, because
+    /// the store was restored from a backup; in the record those that the list lacks, because this node was away. Returns how
+    /// many numbers were found. An erasure that finds messages in progress is made again later, until it finds none. Without
     /// [`Store::set_erasure_key`] it does nothing.
     pub async fn replay_erasures(&self, now: Timestamp) -> Result<u64, StoreError> {
         let Some(key) = self.erasure_key() else { return Ok(0) };
@@ -150,89 +157,118 @@ impl Store {
         // The list first: an erasure that ends between the two reads is in the store already.
         let listed = erasure_list::read(&folder)?;
         let kept = self.inner.access.backend.kept_erasures().await?;
-        // One that is not kept any more is not made again: the number may be in use again.
+        // Older ones are not kept any more.
         let kept_since = now.minus(ERASURES_KEPT);
         let lacks = |all: &[KeptErasure], one: &KeptErasure| {
-            one.at >= kept_since && !all.iter().any(|other| other.is_same(one))
+            one.at >= kept_since && !all.iter().any(|other| other.includes(one))
         };
         let missing: Vec<KeptErasure> = listed.iter().filter(|one| lacks(&kept, one)).copied().collect();
         let new: Vec<KeptErasure> = kept.iter().filter(|one| lacks(&listed, one)).copied().collect();
-        let mut found = 0;
-        if !missing.is_empty() {
-            for (number, account) in meant(&missing, key, self.stored_numbers().await?) {
-                self.erase_number(number, account, now).await?;
-                found += 1;
-            }
-            for erasure in &missing {
-                self.request(KeepErasure(*erasure)).await?;
-            }
-            tracing::info!(
-                erasures = missing.len(),
-                numbers = found,
-                "Erased numbers again in a restored store"
-            );
-        }
-        if !new.is_empty() {
-            for (number, account) in meant(&new, key, self.recorded_numbers().await?) {
-                self.erase_in_record(number, account).await?;
-                found += 1;
-            }
-            self.list_erasures(&new)?;
-        }
-        Ok(found)
+        Ok(self.replay_in_store(key, missing, now).await? + self.replay_in_record(key, &new).await?)
     }
 
-    /// Returns every number in the store.
-    async fn stored_numbers(&self) -> Result<BTreeSet<Msisdn>, StoreError> {
+    /// Makes erasures again that a restored store lacks. Returns how many numbers were found.
+    async fn replay_in_store(
+        &self,
+        key: ErasureKey,
+        mut erasures: Vec<KeptErasure>,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let waiting = &self.inner.access.shared.replay_after_ms;
+        if erasures.is_empty() || now.as_millis() < waiting.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        let found = self.find_stored(key, &erasures).await?;
+        for (scope, erasure) in &found {
+            if self.erase(*scope, None).await?.in_progress > 0 {
+                erasures.retain(|other| other != erasure);
+                waiting.store(now.plus(REPLAY_PAUSE).as_millis(), Ordering::Relaxed);
+            }
+        }
+        for erasure in &erasures {
+            self.request(KeepErasure(*erasure)).await?;
+        }
+        tracing::info!(
+            erasures = erasures.len(),
+            numbers = found.len(),
+            "Erased numbers again in a restored store"
+        );
+        Ok(u64::try_from(found.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Makes erasures again that were made while this node was away, and lists them. Returns how many numbers were found.
+    async fn replay_in_record(&self, key: ErasureKey, erasures: &[KeptErasure]) -> Result<u64, StoreError> {
+        if erasures.is_empty() {
+            return Ok(0);
+        }
+        let mut search = NumberSearch::new(key, erasures);
+        if let Some(record) = &self.inner.record {
+            search.read_all(|after| record.backend.recipients(after)).await?;
+        }
+        for (scope, _) in &search.found {
+            self.erase_in_record(*scope).await?;
+        }
+        self.list_erasures(erasures)?;
+        Ok(u64::try_from(search.found.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Finds the numbers of erasures among all that are stored.
+    async fn find_stored(
+        &self,
+        key: ErasureKey,
+        erasures: &[KeptErasure],
+    ) -> Result<Vec<(ErasureScope, KeptErasure)>, StoreError> {
         let backend = &self.inner.access.backend;
-        let mut numbers: BTreeSet<Msisdn> = backend.other_numbers().await?.into_iter().collect();
+        let mut search = NumberSearch::new(key, erasures);
+        search.read_all(|after| backend.recipients(after)).await?;
+        search.read_all(|after| backend.inbound_sources(after)).await?;
+        search.read_all(|after| backend.reviewed_numbers(after)).await?;
+        search.read_all(|after| backend.conversation_handsets(after)).await?;
+        search.read_all(|after| backend.parked_numbers(after)).await?;
+        search.read_all(|after| backend.unassigned_sources(after)).await?;
+        Ok(search.found)
+    }
+}
+
+/// Looks for the numbers that erasures mean. Holds a page of numbers at a time, and those that it found.
+struct NumberSearch {
+    key: ErasureKey,
+    /// Erasures whose numbers were not found yet.
+    wanted: HashMap<NumberDigest, Vec<KeptErasure>>,
+    found: Vec<(ErasureScope, KeptErasure)>,
+}
+
+impl NumberSearch {
+    fn new(key: ErasureKey, erasures: &[KeptErasure]) -> NumberSearch {
+        let mut wanted: HashMap<NumberDigest, Vec<KeptErasure>> = HashMap::new();
+        for erasure in erasures {
+            wanted.entry(erasure.digest).or_default().push(*erasure);
+        }
+        NumberSearch { key, wanted, found: Vec::new() }
+    }
+
+    /// Looks through a table, page by page. Ends once every number was found.
+    async fn read_all<T, R>(&mut self, read: impl Fn(Option<T>) -> R) -> Result<(), StoreError>
+    where
+        R: Future<Output = Result<NumberPage<T>, StoreError>>,
+    {
         let mut after = None;
-        loop {
-            let NumberPage { numbers: found, last } = backend.recipients(after).await?;
-            numbers.extend(found);
+        while !self.wanted.is_empty() {
+            let NumberPage { numbers, last } = read(after).await?;
+            numbers.into_iter().for_each(|number| self.look_at(number));
             after = last;
             if after.is_none() {
                 break;
             }
         }
-        let mut after = None;
-        loop {
-            let NumberPage { numbers: found, last } = backend.inbound_sources(after).await?;
-            numbers.extend(found);
-            after = last;
-            if after.is_none() {
-                return Ok(numbers);
-            }
-        }
+        Ok(())
     }
 
-    /// Returns every recipient in the record; none if there is no record.
-    async fn recorded_numbers(&self) -> Result<BTreeSet<Msisdn>, StoreError> {
-        let mut numbers = BTreeSet::new();
-        let Some(record) = &self.inner.record else { return Ok(numbers) };
-        let mut after = None;
-        loop {
-            let NumberPage { numbers: found, last } = record.backend.recipients(after).await?;
-            numbers.extend(found);
-            after = last;
-            if after.is_none() {
-                return Ok(numbers);
-            }
-        }
+    fn look_at(&mut self, number: Msisdn) {
+        let erasures = self.wanted.remove(&self.key.digest(number)).unwrap_or_default();
+        self.found.extend(erasures.into_iter().map(|erasure| {
+            let KeptErasure { account, at, .. } = erasure;
+            (ErasureScope { number, account, until: at }, erasure)
+        }));
     }
-}
-
-/// Returns the numbers that these erasures mean, with their accounts.
-fn meant(
-    erasures: &[KeptErasure],
-    key: ErasureKey,
-    numbers: BTreeSet<Msisdn>,
-) -> Vec<(Msisdn, Option<AccountId>)> {
-    let mut found = Vec::new();
-    for number in numbers {
-        let digest = key.digest(number);
-        let same = erasures.iter().filter(|erasure| erasure.digest == digest);
-        found.extend(same.map(|erasure| (number, erasure.account)));
-    }
-    found
 }
