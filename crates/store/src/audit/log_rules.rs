@@ -1,7 +1,7 @@
 //! Checks the audit log: the chain of its rows, its sealed end in the database and in the file beside it, and that the ledger and
 //! the log have the same changes of money.
 
-use super::{LISTED_PER_RULE_MAX, check};
+use super::{Listed, check};
 use crate::read_results::{AuditReport, Violation};
 use crate::sql::Connection;
 use crate::sql::audit_log;
@@ -30,22 +30,20 @@ pub(super) fn check_log(
     report: &mut AuditReport,
 ) -> Result<(), TableError> {
     let in_file = key.and_then(|key| file.end(key));
-    let (mut end, mut broken, mut has_end_of_file) = (AuditEnd::EMPTY, 0, false);
+    let (mut end, mut broken, mut has_end_of_file) = (AuditEnd::EMPTY, Listed::new(COMPLETE), false);
     audit_log::visit(connection, |row| {
         if !follows(end, row, key) {
-            broken += 1;
-            if broken <= LISTED_PER_RULE_MAX {
-                let detail = format!(
-                    "row {} does not follow row {}: one of them was changed, or rows between them were removed",
-                    row.number, end.number
-                );
-                report.violations.push(Violation { rule: COMPLETE, detail });
-            }
+            let detail = format!(
+                "row {} does not follow row {}: one of them was changed, or rows between them were removed",
+                row.number, end.number
+            );
+            broken.add(detail, report);
         }
         end = row.into();
         has_end_of_file |= in_file == Some(end);
         Ok(())
     })?;
+    broken.end(report);
     report.audit_log = end;
     let sealed = audit_log::sealed_end(connection)?;
     if let Some(detail) = end_fault(end, sealed, key) {

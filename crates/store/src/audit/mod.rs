@@ -130,18 +130,38 @@ fn check(
 ) -> Result<(), TableError> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query([])?;
-    let mut found = 0;
+    let mut found = Listed::new(rule);
     while let Some(row) = rows.next()? {
-        found += 1;
-        if found <= LISTED_PER_RULE_MAX {
-            report.violations.push(Violation { rule, detail: row.get(0)? });
+        found.add(row.get(0)?, report);
+    }
+    found.end(report);
+    Ok(())
+}
+
+/// Lists the first violations of a rule, and counts further ones.
+struct Listed {
+    rule: &'static str,
+    found: usize,
+}
+
+impl Listed {
+    fn new(rule: &'static str) -> Listed {
+        Listed { rule, found: 0 }
+    }
+
+    fn add(&mut self, detail: String, report: &mut AuditReport) {
+        self.found += 1;
+        if self.found <= LISTED_PER_RULE_MAX {
+            report.violations.push(Violation { rule: self.rule, detail });
         }
     }
-    if found > LISTED_PER_RULE_MAX {
-        let detail = format!("and {} more", found - LISTED_PER_RULE_MAX);
-        report.violations.push(Violation { rule, detail });
+
+    /// Adds how many violations were not listed.
+    fn end(self, report: &mut AuditReport) {
+        if let Some(more) = self.found.checked_sub(LISTED_PER_RULE_MAX).filter(|more| *more > 0) {
+            report.violations.push(Violation { rule: self.rule, detail: format!("and {more} more") });
+        }
     }
-    Ok(())
 }
 
 /// Runs SQLite's own check of every page, the type of every value, and every index against its table. Pages have no checksums:

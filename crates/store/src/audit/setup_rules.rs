@@ -4,7 +4,7 @@
 //! Only what happened under an entry as it is now can be checked. The audit log says when an entry was last changed; an entry
 //! without a row there is not checked. Nothing here may raise a false alarm: where it is unknown what was right, nothing is checked.
 
-use super::check;
+use super::{Listed, check};
 use crate::read_results::{AuditReport, Violation};
 use crate::setup;
 use crate::sql::{Connection, RowKey, params};
@@ -153,6 +153,7 @@ fn check_numbers(
     let mut statement = connection
         .prepare("SELECT message, text, wire FROM unassigned_inbound WHERE message >= ?1 ORDER BY message")?;
     let mut rows = statement.query([MessageId::first_at(since).as_i64()])?;
+    let mut found = Listed::new(HAS_ACCOUNT);
     while let Some(row) = rows.next()? {
         let (message, text): (i64, String) = (row.get(0)?, row.get(1)?);
         let octets: Vec<u8> = row.get(2)?;
@@ -164,9 +165,9 @@ fn check_numbers(
             None => false,
         };
         if owned {
-            let detail = format!("inbound message {message} is unassigned");
-            report.violations.push(Violation { rule: HAS_ACCOUNT, detail });
+            found.add(format!("inbound message {message} is unassigned"), report);
         }
     }
+    found.end(report);
     Ok(())
 }

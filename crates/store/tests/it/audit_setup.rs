@@ -66,4 +66,8 @@ async fn unassigned_mo_message_to_an_owned_number_is_found() {
     forget_setup(&world);
     world.receive_mo(mo::text(mo::HANDSET, mo::NUMBER, "lost")).await;
     assert_eq!(violated(&world).await, [HAS_ACCOUNT]);
+    for count in 0..24 {
+        world.receive_mo(mo::text(mo::HANDSET, mo::NUMBER, &format!("lost {count}"))).await;
+    }
+    assert_eq!(violated(&world).await.len(), 21, "20 are listed, and how many more there are");
 }
