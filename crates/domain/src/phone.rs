@@ -41,21 +41,23 @@ pub fn masked(number: &str) -> String {
     shown.map(|(index, sign)| if hidden.contains(&index) { '*' } else { sign }).collect()
 }
 
-/// Digits of a longer text that are taken for a phone number, with a leading 00. A message id has more.
-const HIDDEN_DIGITS: std::ops::RangeInclusive<usize> = DIGITS_MIN..=16;
+/// Digits without `+` or 0 before them that are taken for a phone number. A message id has more.
+const HIDDEN_DIGITS_MAX: usize = 16;
 
-/// Returns a text with every phone number in it [`masked`]. A number that begins with `+` or 0 may have spaces and signs between
-/// its digits.
+/// Returns a text with every phone number in it [`masked`], in digits of any script. A number that begins with `+` or 0 may have
+/// spaces and signs between its digits.
 pub fn hide_numbers(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(|sign: char| sign == '+' || sign.is_ascii_digit()) {
+    while let Some(start) = rest.find(|sign: char| sign == '+' || sign.is_numeric()) {
         let (before, found) = rest.split_at(start);
         let length = number_length(found);
         let (number, behind) = found.split_at(length);
-        let digits = number.bytes().filter(u8::is_ascii_digit).count();
+        let digits = number.chars().filter(|sign| sign.is_numeric()).count();
         shown.push_str(before);
-        if HIDDEN_DIGITS.contains(&digits) {
+        // More digits than a number has can be several numbers.
+        let is_number = found.starts_with(['+', '0']) || digits <= HIDDEN_DIGITS_MAX;
+        if digits >= DIGITS_MIN && is_number {
             shown.push_str(&masked(number));
         } else {
             shown.push_str(number);
@@ -68,12 +70,13 @@ pub fn hide_numbers(text: &str) -> String {
 
 /// Returns how many octets at the beginning of a text can be one number: digits, and what stands between them.
 fn number_length(text: &str) -> usize {
-    let may_have_signs = text.starts_with(['+', '0']);
-    let mut length = 1;
-    for (place, sign) in text.char_indices().skip(1) {
-        if sign.is_ascii_digit() {
-            length = place + 1;
-        } else if !(may_have_signs && " -./()".contains(sign)) {
+    // An amount or an address may begin with 0 and a dot.
+    let may_have_signs = text.starts_with(['+', '0']) && !text.starts_with("0.");
+    let mut length = 0;
+    for (place, sign) in text.char_indices() {
+        if sign.is_numeric() || place == 0 {
+            length = place + sign.len_utf8();
+        } else if !may_have_signs || sign.is_alphabetic() || ",;:'\"".contains(sign) {
             break;
         }
     }
@@ -183,9 +186,17 @@ mod tests {
             ("0151/12345678", "0151*******78"),
             ("15112345678: only digits", "1511*****78: only digits"),
             ("2026-11-15T09:30:00Z, 402, 10 500", "2026-11-15T09:30:00Z, 402, 10 500"),
+            (
+                "costs 0.065123, not allowed from 203.0.113.177",
+                "costs 0.065123, not allowed from 203.0.113.177",
+            ),
             ("message 15506713804701696", "message 15506713804701696"),
             ("no + and no digits +", "no + and no digits +"),
             ("é+1234567é", "é+123**67é"),
+            ("+4915112345678 +4915187654321", "+491***********************21"),
+            ("00 4915112345678901", "00 4*************01"),
+            ("+49\u{a0}151\u{a0}123\u{2011}45678", "+49\u{a0}***********78"),
+            ("+٤٩١٥١١٢٣٤٥٦٧٨", "+٤٩١********٧٨"),
         ] {
             assert_eq!(hide_numbers(text), expect);
         }
