@@ -1,6 +1,6 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
-use super::sign_in::SignedIn;
+use super::signed_in::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
 use crate::provision::{self, SignInProof};
 use crate::secrets::Secret;

@@ -2,6 +2,7 @@
 //! same answer.
 
 use super::sessions::{self, Session};
+use super::signed_in::SignedIn;
 use super::{UserRefusal, hashing, second_factor, too_many};
 use crate::author::Author;
 use crate::provision::{SignInChange, SignInProof, canonical_email};
@@ -12,14 +13,6 @@ use hermod_store::TokenChange;
 use std::net::IpAddr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq as _;
-
-/// A user whose password was right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignedIn {
-    pub user: u32,
-    /// What the user proved, or has to prove with a code.
-    pub proof: SignInProof,
-}
 
 /// A browser that asks to be signed in.
 #[derive(Clone, Copy, Debug, Default)]
