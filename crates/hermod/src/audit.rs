@@ -30,10 +30,15 @@ its table. The file has no checksums: a changed byte inside a value, such as a l
 index or another row contradicts it. Use a file system with checksums if that is not enough.
 
 Each row of the audit log has a keyed hash that covers the row before it, and its end is sealed in the database and in the
-file hermod.audit: changed, removed and added rows are found, also at the end. The key is derived from the pepper; without
-the pepper only the numbers of the rows are checked. Top-ups, adjustments, invoices and payments are compared with the log.
+file hermod.audit: changed, removed and added rows are found, also at the end. Top-ups, adjustments, invoices and payments are
+compared with the log. The key is derived from the pepper. If the pepper cannot be read, the audit checks everything else,
+says what it left out, and does not succeed. For a backup --without-keys, name the pepper: [data] pepper_file, HERMOD_PEPPER.
 
-Exit codes: 0 no violations; 1 violations, or the audit failed.";
+Exit codes: 0 everything was checked, no violations; 1 violations, or the audit failed; 3 no violations, but the pepper could
+not be read, so the audit log may have been changed.";
+
+/// What cannot be checked without the pepper.
+const WITHOUT_PEPPER: &str = "the hashes of the audit log, its sealed end, and the end in hermod.audit";
 
 /// Progress is printed after this many seconds, then every second.
 const PROGRESS_AFTER_S: u64 = 2;
@@ -57,7 +62,8 @@ impl Audit {
     async fn audit(self) -> CommandResult {
         let Audit { work_dir, target } = self;
         let folder = target.folder()?;
-        let key = target.audit_key()?;
+        let (key, no_key) = target.audit_key()?.map_or_else(|why| (None, Some(why)), |key| (Some(key), None));
+        let not_checked = no_key.map(|why| format!("{WITHOUT_PEPPER}: {why}"));
         let report = match target.server()? {
             Some(server) => running::Store::audit_server(&server, key).map_err(Failure::failed)?,
             None => {
@@ -66,12 +72,16 @@ impl Audit {
             }
         };
         let printed = if target.wants_json() {
-            output::print_json(&to_json(&report).to_string())
+            output::print_json(&to_json(&report, not_checked.as_deref()).to_string())
         } else {
-            output::print(&to_text(&report, &folder))
+            output::print(&to_text(&report, not_checked.as_deref(), &folder))
         };
         printed?;
-        if report.is_clean() { Ok(()) } else { Err(Failure::printed()) }
+        match (report.is_clean(), not_checked) {
+            (false, _) => Err(Failure::printed()),
+            (true, Some(_)) => Err(Failure::incomplete()),
+            (true, None) => Ok(()),
+        }
     }
 }
 
@@ -161,7 +171,7 @@ fn audit_showing_progress(
     working.join().expect("an audit does not panic")
 }
 
-fn to_json(report: &AuditReport) -> serde_json::Value {
+fn to_json(report: &AuditReport, not_checked: Option<&str>) -> serde_json::Value {
     let AuditReport {
         messages,
         accounts,
@@ -179,7 +189,8 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         .map(|violation| serde_json::json!({ "rule": violation.rule, "detail": violation.detail }))
         .collect();
     serde_json::json!({
-        "clean": report.is_clean(),
+        "clean": report.is_clean() && not_checked.is_none(),
+        "not_checked": not_checked,
         "messages": messages,
         "accounts": accounts,
         "open_parts": open_parts,
@@ -220,7 +231,7 @@ fn record_text(record: RecordAudit) -> String {
     format!("  record          {text}\n")
 }
 
-fn to_text(report: &AuditReport, folder: &Path) -> String {
+fn to_text(report: &AuditReport, not_checked: Option<&str>, folder: &Path) -> String {
     let AuditReport {
         messages,
         accounts,
@@ -230,7 +241,7 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
         purged_before,
         record,
         audit_log,
-        is_audit_log_checked,
+        is_audit_log_checked: _,
         violations,
     } = report;
     let mut text = format!(
@@ -245,13 +256,18 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
     }
     text.push_str(record_text(*record).as_str());
     text.push_str(&format!(
-        "  audit log       {} rows, the last has the hash {}{}\n",
+        "  audit log       {} rows, the last has the hash {}\n",
         audit_log.number,
-        audit_log.hash.short(),
-        if *is_audit_log_checked { "" } else { "; not checked, because the pepper is not here" }
+        audit_log.hash.short()
     ));
+    if let Some(not_checked) = not_checked {
+        text.push_str(&format!("Not checked: {not_checked}\n"));
+    }
     if report.is_clean() {
-        text.push_str("No violations.\n");
+        text.push_str(match not_checked {
+            None => "No violations.\n",
+            Some(_) => "The audit is incomplete. No violations in what was checked.\n",
+        });
         return text;
     }
     text.push_str(&format!("{} violations:\n", violations.len()));

@@ -6,7 +6,9 @@ use crate::operator::target::Target;
 use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The files of a data folder beside the database. Without the pepper, no stored secret can be used.
@@ -122,8 +124,8 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
         std::fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
     }
     // Before the database, whose log may grow meanwhile.
-    let lists = [running::AUDIT_HEAD_FILE, running::ERASURES_FILE];
-    let lists = lists.map(|name| (name, std::fs::read(from.join(name)).ok()));
+    let mut files = read_files(from, &[running::AUDIT_HEAD_FILE, running::ERASURES_FILE])?;
+    files.extend(read_files(from, keys)?);
     let mut bytes = match target.running().await? {
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
@@ -132,28 +134,38 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
             size_of(&draft.join(DATABASE))?
         }
     };
-    for (name, octets) in lists {
-        if let Some(octets) = octets {
-            let copied = draft.join(name);
-            std::fs::write(&copied, octets).map_err(|error| about(&copied, &error))?;
-        }
-    }
-    for name in keys.iter().filter(|name| from.join(name).exists()) {
+    for (name, octets) in files {
         let copied = draft.join(name);
-        let done = std::fs::copy(from.join(name), &copied).and_then(|_| {
-            std::fs::set_permissions(&copied, std::fs::Permissions::from_mode(0o600))?;
-            std::fs::File::open(&copied)?.sync_all()
-        });
-        done.map_err(|error| about(&copied, &error))?;
+        write_private(&copied, &octets).map_err(|error| about(&copied, &error))?;
         bytes += size_of(&copied)?;
     }
-    std::fs::File::open(draft).and_then(|folder| folder.sync_all()).map_err(|error| about(draft, &error))?;
+    File::open(draft).and_then(|folder| folder.sync_all()).map_err(|error| about(draft, &error))?;
     Ok(bytes)
+}
+
+/// Reads those of these files that the folder has.
+fn read_files<'a>(folder: &Path, names: &[&'a str]) -> Result<Vec<(&'a str, Vec<u8>)>, Failure> {
+    let mut files = Vec::new();
+    for name in names {
+        match std::fs::read(folder.join(name)) {
+            Ok(octets) => files.push((*name, octets)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(about(&folder.join(name), &error)),
+        }
+    }
+    Ok(files)
+}
+
+/// Writes a new file that only its owner can read. It is durable when its folder is.
+fn write_private(path: &Path, octets: &[u8]) -> std::io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(octets)?;
+    file.sync_all()
 }
 
 fn sync_parent(path: &Path) -> CommandResult {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(|error| about(parent, &error))
+    File::open(parent).and_then(|folder| folder.sync_all()).map_err(|error| about(parent, &error))
 }
 
 fn size_of(path: &Path) -> Result<u64, Failure> {

@@ -27,6 +27,11 @@ impl Failure {
         Failure { sentence: self.sentence.map(|sentence| format!("{sentence}; {advice}")), ..self }
     }
 
+    /// The command could not check everything, and standard output says what: exit code 3.
+    pub(crate) fn incomplete() -> Failure {
+        Failure { code: 3, sentence: None }
+    }
+
     /// The command failed, and standard output says how.
     pub(crate) fn printed() -> Failure {
         Failure { code: 1, sentence: None }

@@ -118,13 +118,13 @@ impl Target {
         Ok(Pepper::source(&self.settings()?.data).is_elsewhere())
     }
 
-    /// Returns the key of the audit log; none if the pepper is not there.
-    pub(crate) fn audit_key(&self) -> Result<Option<AuditKey>, Failure> {
-        match Pepper::load(&self.settings()?.data, StoreContents::Claimed) {
-            Ok(pepper) => Ok(Some(pepper.audit_key())),
-            Err(PepperError::NotOnThisNode(_)) => Ok(None),
-            Err(error) => Err(Failure::failed(error)),
-        }
+    /// Returns the key of the audit log, or why there is none: the pepper is missing or cannot be read.
+    pub(crate) fn audit_key(&self) -> Result<Result<AuditKey, String>, Failure> {
+        let pepper = Pepper::load(&self.settings()?.data, StoreContents::Claimed);
+        Ok(pepper.map(|pepper| pepper.audit_key()).map_err(|error| match error {
+            PepperError::NotOnThisNode(path) => format!("{} is missing", path.display()),
+            error => error.to_string(),
+        }))
     }
 
     pub(crate) fn wants_json(&self) -> bool {

@@ -207,6 +207,65 @@ fn backup_without_keys_serves_once_the_pepper_is_restored() {
 }
 
 #[test]
+fn audit_without_the_pepper_says_what_it_left_out_and_does_not_succeed() {
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    let (data, pepper) = (fixture.data(), fixture.data().join("pepper.key"));
+    let audit =
+        |args: &[&str]| output_of(&mut hermod(&[&["audit", "--data-dir", path(&data)], args].concat()));
+    let (code, out, stderr) = audit(&[]);
+    assert_eq!((code, out.contains("\nNo violations.")), (0, true), "{out}{stderr}");
+    std::fs::remove_file(&pepper).unwrap();
+    let assert_incomplete = |why: &str| {
+        let (code, out, stderr) = audit(&[]);
+        assert!(out.contains("Not checked: the hashes of the audit log") && out.contains(why), "{out}");
+        assert!(out.contains("The audit is incomplete.") && !out.contains("\nNo violations."), "{out}");
+        assert_eq!((code, stderr.as_str()), (3, ""));
+    };
+    assert_incomplete("pepper.key is missing\n");
+    std::fs::create_dir(&pepper).unwrap();
+    assert_incomplete("pepper.key cannot be read");
+    std::fs::remove_dir(&pepper).unwrap();
+    std::fs::write(&pepper, []).unwrap();
+    assert_incomplete("has 0 octets instead of 32");
+    let (code, out, _) = audit(&["--json"]);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &report["clean"], report["not_checked"].is_string()),
+        (3, &false.into(), true),
+        "{out}"
+    );
+
+    let database = rusqlite::Connection::open(data.join("hermod.db")).unwrap();
+    database.execute("UPDATE audit_head SET number = number + 1", []).unwrap();
+    drop(database);
+    let (code, out, _) = audit(&[]);
+    assert_eq!((code, out.contains("Not checked:"), out.contains("1 violations:")), (1, true, true), "{out}");
+}
+
+#[test]
+fn files_of_a_backup_are_accessible_by_their_owner_only() {
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    std::fs::write(fixture.data().join("hermod.erasures"), "").unwrap();
+    let copy = fixture.file("copy");
+    let (code, out, stderr) =
+        output_of(&mut hermod(&["backup", "--data-dir", path(&fixture.data()), path(&copy)]));
+    assert_eq!(code, 0, "{out}{stderr}");
+    let mode = |file: &std::path::Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&copy), 0o700);
+    let mut files: Vec<_> = std::fs::read_dir(&copy)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["hermod.audit", "hermod.db", "hermod.erasures", "operator.token", "pepper.key"]);
+    for file in files {
+        assert_eq!(mode(&copy.join(&file)), 0o600, "{file}");
+    }
+}
+
+#[test]
 fn new_data_folder_is_accessible_by_its_owner_only() {
     let fixture = OperatorFixture::without_gateway();
     fixture.apply(&[]);
