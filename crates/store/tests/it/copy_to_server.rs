@@ -9,7 +9,6 @@ use hermod_store::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use tempfile::TempDir;
 
 pub(crate) const PEPPER: [u8; 8] = *b"a pepper";
 /// More rows than one step of a copy has.
@@ -75,23 +74,14 @@ pub(crate) async fn killed_store() -> Option<World> {
     Some(world)
 }
 
-/// Copies the files as they are on the disk now. The shared-memory index of a log is rebuilt after a kill.
-pub(crate) fn copy_of(folder: &Path) -> TempDir {
-    let copy = TempDir::new().expect("a temporary folder");
-    for file in std::fs::read_dir(folder).expect("the folder").flatten() {
-        let name = file.file_name();
-        if !name.to_string_lossy().ends_with("-shm") && name != "hermod.lock" {
-            std::fs::copy(file.path(), copy.path().join(name)).expect("a copy");
-        }
-    }
-    copy
-}
-
 fn number(last: u64) -> Msisdn {
     Msisdn::from_number(4_915_100_000_000 + last).expect("a number")
 }
 
-pub(crate) fn copy(folder: &Path, on_step: impl FnMut(CopyStep<'_>) + Send) -> Result<CopyReport, StoreError> {
+pub(crate) fn copy(
+    folder: &Path,
+    on_step: impl FnMut(CopyStep<'_>) + Send,
+) -> Result<CopyReport, StoreError> {
     Store::copy_to_server(folder, &server(folder).expect("a server"), PEPPER, on_step)
 }
 
