@@ -56,8 +56,7 @@ enum Command {
     Test,
     /// Check the project's rules: layers, file sizes, documents, dependencies
     ///
-    /// Each violation names the file, the line, what is wrong and what to write instead. Exceptions to the
-    /// size limit are in tidy-allow.toml, which may only shrink.
+    /// Each violation names the file, the line, what is wrong and what to write instead.
     Tidy,
     /// Check what we depend on: banned crates, duplicate versions, licences, sources, unused dependencies
     ///

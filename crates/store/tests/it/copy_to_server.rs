@@ -9,6 +9,7 @@ use hermod_store::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use tempfile::TempDir;
 
 pub(crate) const PEPPER: [u8; 8] = *b"a pepper";
 /// More rows than one step of a copy has.
