@@ -88,6 +88,10 @@ pub enum StoreError {
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
     #[error(
+        "{0} was made by a build from before the first release, which no release can read; nothing was changed in it. Start with an empty data folder, or an empty schema of the server: apply your provision files there, and top up the accounts"
+    )]
+    BeforeFirstRelease(PathBuf),
+    #[error(
         "the data folder has {found} batches, but {acknowledged} were acknowledged: the last record of the journal is damaged, its newest file is missing, or the database was replaced by an older copy ({path} has the number); restore a backup, or run hermod journal salvage to continue with the data that is left"
     )]
     Behind { path: PathBuf, acknowledged: u64, found: u64 },

@@ -15,29 +15,8 @@ use std::cmp::Ordering;
 
 /// Every migration, in order; the schema version is the number of those applied. A released migration is never changed. An
 /// expand behind a contract belongs to a later release than that contract.
-const MIGRATIONS: &[Migration] = &[
-    Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") },
-    Migration {
-        kind: MigrationKind::Expand,
-        what: "keep every part of a carrier id that was used twice",
-        sql: include_str!("reused_ids.sql"),
-    },
-    Migration {
-        kind: MigrationKind::Expand,
-        what: "keep the outcomes of operations until their nodes have them",
-        sql: include_str!("outcomes.sql"),
-    },
-    Migration {
-        kind: MigrationKind::Expand,
-        what: "seal the end of the audit log",
-        sql: include_str!("audit_head.sql"),
-    },
-    Migration {
-        kind: MigrationKind::Expand,
-        what: "keep erasures of phone numbers",
-        sql: include_str!("erasures.sql"),
-    },
-];
+const MIGRATIONS: &[Migration] =
+    &[Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") }];
 
 /// One step from a schema version to the next.
 pub(super) struct Migration {
@@ -123,7 +102,7 @@ impl<'s> Schema<'s> {
         let Version { found, compatible_from } = self.version()?;
         let pending = (1_i64..).zip(self.migrations).skip_while(|(number, _)| *number <= found);
         Ok(SchemaStatus {
-            place: format!("{}, schema {}", self.server.name(), self.server.schema),
+            place: self.place(),
             found,
             known: count(self.migrations),
             compatible_from,
@@ -151,7 +130,7 @@ impl<'s> Schema<'s> {
         run("SELECT pg_advisory_xact_lock(hashtext('hermod migration'))")?;
         run(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.server.schema))?;
         run(
-            "CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, compatible_from bigint NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS store_schema (version bigint NOT NULL, compatible_from bigint NOT NULL)",
         )?;
         let status = self.status()?;
         let (found, known) = (status.found, status.known);
@@ -168,9 +147,9 @@ impl<'s> Schema<'s> {
             run(migration.sql)?;
         }
         if let Some(last) = steps.last() {
-            run("DELETE FROM schema_version")?;
+            run("DELETE FROM store_schema")?;
             let values: [&dyn ToSql; 2] = [&last.number, &compatible_from];
-            let insert = "INSERT INTO schema_version (version, compatible_from) VALUES (?1, ?2)";
+            let insert = "INSERT INTO store_schema (version, compatible_from) VALUES (?1, ?2)";
             self.session.execute(insert, &values).map_err(Error::from)?;
         }
         Ok(steps)
@@ -195,18 +174,30 @@ impl<'s> Schema<'s> {
         }
     }
 
+    /// Fails with [`StoreError::BeforeFirstRelease`] if an earlier build made the schema, which had another table of its version.
     fn version(&self) -> Result<Version, TableError> {
-        let made = self.session.query("SELECT to_regclass('schema_version') IS NOT NULL", &[]);
-        let made = made.map_err(Error::from)?;
+        if self.has_table("schema_version")? {
+            return Err(StoreError::BeforeFirstRelease(self.place().into()).into());
+        }
         let none = Version { found: 0, compatible_from: 1 };
-        if !made.first().map_or(Ok(false), |row| values::get(row, 0))? {
+        if !self.has_table("store_schema")? {
             return Ok(none);
         }
-        let rows = self.session.query("SELECT version, compatible_from FROM schema_version", &[]);
+        let rows = self.session.query("SELECT version, compatible_from FROM store_schema", &[]);
         let rows = rows.map_err(Error::from)?;
         rows.first().map_or(Ok(none), |row| {
             Ok(Version { found: values::get(row, 0)?, compatible_from: values::get(row, 1)? })
         })
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, TableError> {
+        let found = self.session.query("SELECT to_regclass(?1) IS NOT NULL", &[&name]);
+        let found = found.map_err(Error::from)?;
+        found.first().map_or(Ok(false), |row| Ok(values::get(row, 0)?))
+    }
+
+    fn place(&self) -> String {
+        format!("{}, schema {}", self.server.name(), self.server.schema)
     }
 }
 

@@ -12,7 +12,7 @@ CREATE TABLE alias_counter (
     account     bigint PRIMARY KEY,
     last        bigint NOT NULL
 );
--- Who changed what, each line with the hash of those before it.
+-- Who changed what, each line with the hash of those before it; and the ledger entry that a line is about, with its amounts.
 CREATE TABLE audit_log (
     number      bigint PRIMARY KEY,
     at          bigint NOT NULL,
@@ -22,7 +22,17 @@ CREATE TABLE audit_log (
     action      text COLLATE "C" NOT NULL,
     subject     text COLLATE "C" NOT NULL,
     detail      text COLLATE "C" NOT NULL,
-    hash        bytea NOT NULL
+    hash        bytea NOT NULL,
+    posting         bigint,
+    posted_balance  bigint,
+    posted_credit   bigint
+);
+-- The end of the audit log, apart from its rows.
+CREATE TABLE audit_head (
+    id          bigint PRIMARY KEY,
+    number      bigint NOT NULL,
+    hash        bytea NOT NULL,
+    seal        bytea NOT NULL
 );
 -- The balance of each account.
 CREATE TABLE balance (
@@ -97,6 +107,13 @@ CREATE TABLE delivery (
     longer      bigint NOT NULL,
     time_ms     bigint NOT NULL,
     PRIMARY KEY (day, carrier, country, network)
+);
+-- Erasures of phone numbers, by keyed digests of the numbers. Account 0: all accounts.
+CREATE TABLE erasure (
+    digest      bytea NOT NULL,
+    account     bigint NOT NULL,
+    at          bigint NOT NULL,
+    PRIMARY KEY (digest, account)
 );
 -- Reports that were given up.
 CREATE TABLE given_up (
@@ -478,6 +495,15 @@ CREATE TABLE applied (
     epoch       bigint NOT NULL,
     number      bigint NOT NULL
 ) WITH (fillfactor = 50);
+-- Outcomes of the operations of each node, until the node has them: the answers may be lost with the node that runs the engine.
+-- One row per batch; `last` is the last operation of the node in it.
+CREATE TABLE outcome (
+    node        bigint NOT NULL,
+    epoch       bigint NOT NULL,
+    last        bigint NOT NULL,
+    outcomes    bytea NOT NULL,
+    PRIMARY KEY (node, epoch, last)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 INSERT INTO writer (store, epoch, commits)
     VALUES (decode(replace(gen_random_uuid()::text, '-', ''), 'hex'), 0, 0);
 INSERT INTO retention (what, upto) VALUES (1, 0), (2, 0), (3, 0);
@@ -501,6 +527,7 @@ CREATE VIEW message_with_text AS
     LEFT JOIN message_text t ON t.id = m.id AND t.id >= (SELECT upto FROM retention WHERE what = 1);
 
 CREATE INDEX audit_log_account ON audit_log (account, number) WHERE account IS NOT NULL;
+CREATE UNIQUE INDEX audit_log_posting ON audit_log (posting) WHERE posting IS NOT NULL;
 CREATE INDEX customer_request_account ON customer_request (account, id);
 CREATE INDEX customer_request_state ON customer_request (state, id);
 CREATE INDEX given_up_account ON given_up (account, id);

@@ -177,7 +177,7 @@ impl CarrierIdRows for SqlTables<'_> {
 }
 
 /// Returns the statement that creates the table of a day. An id that a carrier gave to several parts has a row for each.
-pub(crate) fn create_table(name: &str) -> String {
+fn create_table(name: &str) -> String {
     format!(
         "CREATE TABLE {name} (
              carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, message INTEGER NOT NULL,

@@ -34,7 +34,7 @@ impl SqlTables<'_> {
         Ok(())
     }
 
-    pub(crate) fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
+    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
         let KeyBucketRow { id, state, blocks, keys, first, last } = bucket;
         let state = match state {
             KeyBucketState::Building => 1,
@@ -55,7 +55,7 @@ impl SqlTables<'_> {
         Ok(())
     }
 
-    pub(crate) fn add_key_segment(
+    fn add_key_segment(
         &self,
         bucket: KeyBucketId,
         segment: &KeySegment,

@@ -1,6 +1,5 @@
 //! Messages with late receipts: their parts move to the table `late_part` and are settled from there.
 
-use crate::migrations::UNDO_14;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
@@ -105,32 +104,6 @@ async fn message_with_a_queued_part_stays_in_the_part_table() {
     world.flush().await;
     assert_eq!(world.parts_and_late(), (0, 0));
     world.assert_audit_clean();
-}
-
-#[tokio::test]
-async fn overdue_parts_of_the_previous_schema_are_moved_by_a_sweep() {
-    if on_postgres("earlier schemas of the embedded store") {
-        return;
-    }
-    let mut world = World::new().await;
-    let link = world.link_with_slots(5).await;
-    let message = world.send_submitted(&link, world.sms(), "a").await;
-    world.advance(VALIDITY + RECEIPT_WAIT).await;
-    world.sweep(world.now).await;
-    world.revert(UNDO_14);
-    world.raw().change(
-        "INSERT INTO part SELECT * FROM late_part; DROP VIEW open_part; DROP TABLE late_part;
-         PRAGMA user_version = 12",
-    );
-    world.restart().await;
-    assert_eq!(world.parts_and_late(), (1, 0));
-    assert_eq!(world.sweep(world.now).await, 0);
-    assert_eq!(world.parts_and_late(), (0, 1));
-    let link = world.link().await;
-    link.receipt("a", DeliveryOutcome::Delivered).await;
-    world.flush().await;
-    assert_eq!(world.state(message).await, MessageState::Delivered);
-    world.assert_migrated_clean();
 }
 
 #[tokio::test]

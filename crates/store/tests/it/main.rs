@@ -28,7 +28,6 @@ mod ledger;
 mod lifecycle;
 mod links;
 mod lost_connections;
-mod migrations;
 mod mo;
 mod model;
 mod move_messages;

@@ -154,7 +154,7 @@ async fn store_of_a_newer_schema_is_rejected_and_unchanged() {
     let world = World::new().await;
     world.store.close().await.unwrap();
     let set_version = match server(world.path()) {
-        Some(_) => "UPDATE schema_version SET version = ?1, compatible_from = ?1",
+        Some(_) => "UPDATE store_schema SET version = ?1, compatible_from = ?1",
         None => "PRAGMA user_version = ?1",
     };
     world.raw().change_with(set_version, &[1_000]);
@@ -166,6 +166,32 @@ async fn store_of_a_newer_schema_is_rejected_and_unchanged() {
     assert!(matches!(Store::audit(world.path()), Err(StoreError::TooNew { .. })));
     world.raw().change_with(set_version, &[0]);
     assert!(matches!(Store::audit(world.path()), Err(StoreError::TooOld { .. })), "an audit never migrates");
+}
+
+#[tokio::test]
+async fn store_from_before_the_first_release_is_rejected_and_unchanged() {
+    let world = World::new().await;
+    world.send(world.sms()).await;
+    world.store.close().await.unwrap();
+    let on_server = server(world.path()).is_some();
+    world.raw().change(if on_server {
+        "ALTER TABLE store_schema RENAME TO schema_version"
+    } else {
+        "PRAGMA application_id = 0; PRAGMA user_version = 24"
+    });
+    let tables = world.raw().tables_with("");
+    let refused = Store::open(&options(world.path(), world.now)).err().expect("refused");
+    assert!(matches!(refused, StoreError::BeforeFirstRelease(_)), "{refused}");
+    let sentence = "was made by a build from before the first release";
+    assert!(refused.to_string().contains(sentence), "{refused}");
+    assert_eq!(world.raw().tables_with(""), tables);
+    if on_server {
+        return;
+    }
+    assert!(matches!(Store::audit(world.path()), Err(StoreError::BeforeFirstRelease(_))));
+    world.raw().change("PRAGMA application_id = 1215458660; PRAGMA user_version = 1");
+    let opened = Store::open(&options(world.path(), world.now)).expect("nothing else was changed");
+    assert_eq!(opened.balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

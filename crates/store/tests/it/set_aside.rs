@@ -1,12 +1,11 @@
 //! Invalid rows are set aside, listed and reported by the audit, and hold up no other message.
 
-use crate::migrations::UNDO_14;
 use crate::reports::origin;
 use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_store::{Acceptance, SetAside, SetAsideCount, Store, SubmitResponse};
+use hermod_store::{Acceptance, SetAside, SetAsideCount, SubmitResponse};
 use std::sync::Arc;
 
 /// (SQL that damages the rows of a message, text of the reason)
@@ -273,21 +272,4 @@ async fn message_with_an_invalid_origin_ends_and_is_listed() {
         listed.iter().map(|row| (row.message, row.part)).collect::<Vec<_>>(),
         [(message.as_i64(), None)]
     );
-}
-
-#[tokio::test]
-async fn folder_of_the_schema_before_set_aside_gets_the_table() {
-    if on_postgres("earlier schemas of the embedded store") {
-        return;
-    }
-    let mut world = World::new().await;
-    let message = world.send(world.sms()).await;
-    world.store.close().await.unwrap();
-    world.revert(UNDO_14);
-    world
-        .raw()
-        .change("DROP TABLE set_aside; DROP VIEW open_part; DROP TABLE late_part; PRAGMA user_version = 11");
-    damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
-    world.store = Store::open(&options(world.path(), world.now)).unwrap();
-    assert_set_aside(&world, message, "99 is not").await;
 }

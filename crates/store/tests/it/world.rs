@@ -311,19 +311,6 @@ impl World {
         sqlite(self.path())
     }
 
-    /// Reverts migrations of a closed store: the newest, and those that `undo` names. Removes the journal and the mark, which
-    /// earlier releases do not have so.
-    pub(crate) fn revert(&self, undo: &str) {
-        self.raw().change(crate::migrations::UNDO_NEWEST);
-        self.raw().change(undo);
-        for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
-            let name = file.file_name();
-            if name.to_string_lossy().starts_with("journal-") || name == "hermod.mark" {
-                std::fs::remove_file(file.path()).expect("a file of the journal");
-            }
-        }
-    }
-
     pub(crate) fn timeline(&self, message: MessageId) -> Vec<String> {
         let query = format!("SELECT what FROM timeline WHERE message = {} ORDER BY rowid", message.as_i64());
         self.raw().texts(&query)

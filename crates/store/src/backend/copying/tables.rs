@@ -22,7 +22,7 @@ const SERVER_ONLY: [&str; 8] = [
     "outcome",
     "pepper_fingerprint",
     "review_counter",
-    "schema_version",
+    "store_schema",
 ];
 /// The tables that have rows from the beginning, which are replaced by those of the source.
 const REPLACED: [&str; 3] = ["retention", "step_counter", "webhook_counter"];

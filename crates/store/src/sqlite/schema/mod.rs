@@ -1,17 +1,7 @@
 //! The schema and its migrations. Migrations run forward only, each in one transaction together with the schema version. The
 //! statements of a released migration are never changed.
-//!
-//! Carrier ids are in one table per day (`remote_20771`), created with the first id of the day and deleted as a whole: an index
-//! on random values that grows for weeks would slow every insert.
 
-mod audit_and_erasure;
-mod carrier_ids;
-mod customer_requests;
-mod inbound;
-mod key_buckets;
 mod other_log;
-mod sql_migrations;
-mod webhooks;
 
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
@@ -19,7 +9,6 @@ use crate::sql::{Connection, copy_progress, params};
 use crate::sqlite::lock;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
-use std::cmp::Ordering;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -30,49 +19,21 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait while another process has the file locked.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
-/// Every migration, in order; the schema version is the number of those applied. To add one, append it here, add a test from
-/// the schema before it to `tests/it/migrations`, and take it back in the `UNDO` constants of the tests.
-const MIGRATIONS: &[Migration] = &[
-    Migration::Sql(sql_migrations::MESSAGES_AND_LEDGER),
-    Migration::Sql(sql_migrations::BILLING_AND_POLICY),
-    Migration::Code(carrier_ids::migrate),
-    Migration::Sql(sql_migrations::REPORTS),
-    Migration::Sql(webhooks::TABLES),
-    Migration::Sql(sql_migrations::RETENTION),
-    Migration::Sql(inbound::TABLES),
-    Migration::Sql(sql_migrations::UNNAMED_PARTS),
-    Migration::Sql(sql_migrations::PROVISIONED),
-    Migration::Sql(sql_migrations::KEY_FILTER_PARTS),
-    Migration::Sql(sql_migrations::DEFERRED_PARTS),
-    Migration::Sql(sql_migrations::SET_ASIDE),
-    Migration::Sql(sql_migrations::LATE_PARTS),
-    Migration::Code(key_buckets::migrate),
-    Migration::Sql(sql_migrations::MESSAGE_EXCEPTIONS),
-    Migration::Sql(sql_migrations::STEP_IDS),
-    Migration::Sql(inbound::UNASSIGNED),
-    Migration::Sql(sql_migrations::JOURNAL),
-    Migration::Sql(sql_migrations::USERS),
-    Migration::Sql(customer_requests::TABLE),
-    Migration::Code(carrier_ids::keep_reused_ids),
-    Migration::Sql(sql_migrations::HISTORY),
-    Migration::Sql(audit_and_erasure::AUDIT_HEAD),
-    Migration::Sql(audit_and_erasure::ERASURES),
-];
+/// Marks a file as a store of a release. Builds before the first release wrote none: their schemas had other versions.
+const APPLICATION_ID: i32 = i32::from_be_bytes(*b"Hrmd");
 
-/// One step from a schema version to the next.
-enum Migration {
-    Sql(&'static str),
-    /// For what SQL cannot express.
-    Code(fn(&Connection) -> Result<(), TableError>),
-}
+/// Every migration, in order; the schema version is the number of those applied.
+const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
 
 /// Opens the database for the writer: creates it if it does not exist, and migrates it to the newest schema. Every commit is
-/// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it.
+/// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it, and with
+/// [`StoreError::BeforeFirstRelease`] if an earlier build did; it changes nothing then.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     other_log::check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
+    check_version(&connection, &path, MIGRATIONS)?;
     check_no_unfinished_copy(&connection, folder)?;
     connection.execute_batch(
         // FULL: a commit returns after the fsync of the log. Checkpoints are made by `checkpoint.rs`.
@@ -81,7 +42,7 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> 
     )?;
     keep_plans(&connection)?;
     connection.sqlite().set_prepared_statement_cache_capacity(128);
-    migrate(&connection, &path)?;
+    migrate(&connection, MIGRATIONS)?;
     Ok(connection)
 }
 
@@ -141,34 +102,49 @@ pub(super) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     Ok(())
 }
 
-fn migrate(connection: &Connection, path: &Path) -> Result<(), TableError> {
-    let (found, known) = versions(connection)?;
-    if found > known {
-        return Err(StoreError::TooNew { path: path.to_owned(), found, known }.into());
-    }
-    for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
+/// Applies the migrations that the database does not have.
+fn migrate(connection: &Connection, migrations: &[&str]) -> Result<(), TableError> {
+    let found = schema_version(connection)?;
+    for (number, sql) in (1..).zip(migrations).skip_while(|(number, _)| *number <= found) {
         let transaction = connection.immediate_transaction()?;
-        match migration {
-            Migration::Sql(sql) => transaction.execute_batch(sql)?,
-            Migration::Code(migrate) => migrate(&transaction)?,
-        }
+        transaction.execute_batch(sql)?;
+        transaction.sqlite().pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.sqlite().pragma_update(None, "user_version", number)?;
         transaction.commit()?;
     }
     Ok(())
 }
 
-/// Returns the schema version of the file, and the newest that this release supports.
-fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
-    let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
-    Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
+/// Returns the schema version of the file and the newest that this release supports. Fails if the file has a newer one, or was
+/// made before the first release; closing the connection changes nothing then.
+fn check_version(
+    connection: &Connection,
+    path: &Path,
+    migrations: &[&str],
+) -> Result<(i64, i64), TableError> {
+    let (found, known) = (schema_version(connection)?, i64::try_from(migrations.len())?);
+    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    let refusal = if found != 0 && application != APPLICATION_ID {
+        StoreError::BeforeFirstRelease(path.to_owned())
+    } else if found > known {
+        StoreError::TooNew { path: path.to_owned(), found, known }
+    } else {
+        return Ok((found, known));
+    };
+    connection.sqlite().set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Err(refusal.into())
+}
+
+/// Returns the schema version of the file; 0 if it has no tables.
+fn schema_version(connection: &Connection) -> Result<i64, TableError> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
 /// Creates a database with the newest schema in a new file.
 pub(crate) fn create(path: &Path) -> Result<Connection, TableError> {
     make_private(path)?;
     let connection = open(path)?;
-    migrate(&connection, path)?;
+    migrate(&connection, MIGRATIONS)?;
     Ok(connection)
 }
 
@@ -201,10 +177,11 @@ pub(crate) fn open_also_unfinished(folder: &Path) -> Result<Connection, TableErr
     }
     let connection = open(&path)?;
     // Not migrated, because its gateway may be running.
-    let (found, known) = versions(&connection)?;
-    match found.cmp(&known) {
-        Ordering::Equal => Ok(connection),
-        Ordering::Greater => Err(StoreError::TooNew { path, found, known }.into()),
-        Ordering::Less => Err(StoreError::TooOld { path, found, known }.into()),
+    match check_version(&connection, &path, MIGRATIONS)? {
+        (found, known) if found < known => Err(StoreError::TooOld { path, found, known }.into()),
+        _ => Ok(connection),
     }
 }
+
+#[cfg(test)]
+mod tests;
