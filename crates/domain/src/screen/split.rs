@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Parts that are kept for one account. Beyond that its messages that got no part for the longest time are dropped, complete
 /// ones first. Another account's messages are never dropped.
-pub const PARTS_KEPT_MAX: usize = 10_000;
+pub const PARTS_KEPT_MAX: usize = 4_000;
 /// How long a part is kept, counted from the last time that this part was submitted with this text. A complete message is kept
 /// too, until the next one with its reference is complete: a part of it may be cancelled or fail, and the handset then waits for
 /// another part with its number.
@@ -53,13 +53,14 @@ struct AccountParts {
     parts: usize,
 }
 
-/// Recipient and reference. A reference of 16 bits is folded as it is towards carriers, which have 8.
-type Key = (Msisdn, u8);
+/// Recipient, reference and number of parts, by which handsets join parts. A reference of 16 bits is folded as it is towards
+/// carriers, which have 8.
+type Key = (Msisdn, u8, u8);
 
 /// Whether the message is incomplete, and the number of its last part.
 type Age = (bool, u64);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Message {
     age: Age,
     total: u8,
@@ -83,7 +84,7 @@ struct Variant {
 impl SplitPart {
     fn key(&self) -> Key {
         let [high, low] = self.place.reference.to_be_bytes();
-        (self.to, high ^ low)
+        (self.to, high ^ low, self.place.total)
     }
 }
 
@@ -111,6 +112,14 @@ impl SplitMessages {
         }
     }
 
+    /// Drops what has expired of all accounts.
+    pub fn drop_expired(&mut self, now: Timestamp) {
+        self.0.retain(|_, account| {
+            account.drop_expired(now);
+            !account.messages.is_empty()
+        });
+    }
+
     /// Returns how many parts are kept for an account.
     pub fn parts_of(&self, account: AccountId) -> usize {
         self.0.get(&account).map_or(0, |account| account.parts)
@@ -124,13 +133,11 @@ impl AccountParts {
         piece: &Piece,
         now: Timestamp,
     ) -> Result<Vec<Joined>, TooManyVariants> {
-        let ConcatPart { part: place, total, .. } = part.place;
         self.last_number += 1;
         let number = self.last_number;
         let joined = self.change(part.key(), |message| {
             message.drop_expired(now);
-            message.total = message.total.max(total);
-            let joined = message.add(place, piece, now)?;
+            let joined = message.add(part.place.part, piece, now)?;
             message.age.1 = number;
             Ok(joined)
         });
@@ -148,7 +155,7 @@ impl AccountParts {
 
     /// Changes a message, which is new if the key is; drops it if no part is left.
     fn change<T>(&mut self, key: Key, change: impl FnOnce(&mut Message) -> T) -> T {
-        let message = self.messages.entry(key).or_default();
+        let message = self.messages.entry(key).or_insert_with(|| Message::of(key.2));
         self.by_age.remove(&message.age);
         self.parts -= message.variants();
         let result = change(message);
@@ -191,6 +198,10 @@ impl AccountParts {
 }
 
 impl Message {
+    fn of(total: u8) -> Message {
+        Message { age: Age::default(), total, parts: Parts::new(), before: Parts::new() }
+    }
+
     fn variants(&self) -> usize {
         self.kept().count()
     }

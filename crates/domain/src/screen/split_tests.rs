@@ -145,13 +145,20 @@ fn part_with_too_many_texts_is_refused_and_changes_nothing() {
 #[test]
 fn messages_with_one_reference_are_accepted_however_many_they_are() {
     let mut split = SplitMessages::default();
+    // One that stays incomplete.
+    accept(&mut split, part(1, 7, 1, 4), "1 of 4", NOW);
     for message in 0..100 {
-        for number in 1..=3 {
-            let joined = accept(&mut split, part(1, 7, number, 3), &format!("{number} of {message}."), NOW);
-            assert!((1..=2).contains(&joined.len()), "{joined:?}");
+        for total in [2, 3] {
+            for number in 1..=total {
+                let text = format!("{number} of {message}.");
+                let joined = accept(&mut split, part(1, 7, number, total), &text, NOW);
+                assert!((1..=2).contains(&joined.len()), "{joined:?}");
+            }
         }
     }
-    assert_eq!(split.parts_of(ACCOUNT), 6, "those of the last two messages");
+    assert_eq!(split.parts_of(ACCOUNT), 1 + 2 * (2 + 3), "and those of the last two messages");
+    split.drop_expired(NOW.plus(PARTS_KEPT_FOR));
+    assert_eq!(split.parts_of(ACCOUNT), 0);
 }
 
 #[test]

@@ -77,9 +77,25 @@ pub async fn submit_message(
     let Ok(joined) = joined else {
         return refused(world, caller, submission, reused_reference()).await;
     };
+    let mut screening = SplitScreening { world, part, piece, is_accepted: true };
     let outcome = submit(world, caller, submission, &joined).await;
-    world.split_messages().settle(part, &piece, outcome.is_ok());
+    screening.is_accepted = outcome.is_ok();
     outcome
+}
+
+/// Ends the check of a part when it is dropped, also if the bind ends meanwhile. The part may then have been stored, so its text
+/// counts as accepted.
+struct SplitScreening<'w> {
+    world: &'w World,
+    part: SplitPart,
+    piece: Piece,
+    is_accepted: bool,
+}
+
+impl Drop for SplitScreening<'_> {
+    fn drop(&mut self) {
+        self.world.split_messages().settle(self.part, &self.piece, self.is_accepted);
+    }
 }
 
 /// Returns which part of which message this is, if the customer has split it.

@@ -326,6 +326,10 @@ impl Running {
         self.repeat("upkeep/erasures", SWEEP, |world| async move {
             world.store.replay_erasures(world.clock.now()).await.map(drop)
         });
+        self.repeat("upkeep/split-messages", SWEEP, |world| async move {
+            world.split_messages().drop_expired(world.clock.now());
+            Ok(())
+        });
         self.repeat("upkeep/purge-record", purge::PURGE, move |world| purge::purge_record(world, keep));
         self.repeat_at_engine("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {

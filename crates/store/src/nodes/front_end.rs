@@ -361,11 +361,11 @@ impl FrontEnd {
 
     /// Opens the ports at the engine of this process. Returns what its writer must write.
     pub(crate) fn open_ports_here(&self, access: &Arc<Access>) -> Vec<Op> {
-        let (open, _closing): (Vec<_>, _) = {
-            let mut ports = self.ports();
-            (ports.open.values().filter_map(Weak::upgrade).collect(), std::mem::take(&mut ports.closing))
-        };
-        open.iter().flat_map(|port| port.open_here(access)).collect()
+        let open: Vec<_> = self.ports().open.values().filter_map(Weak::upgrade).collect();
+        let ops = open.iter().flat_map(|port| port.open_here(access)).collect();
+        // After that: a port that is closed from here on has no results left.
+        self.ports().closing.clear();
+        ops
     }
 
     fn connect_ports(&self, engine: &Arc<Outgoing>) {

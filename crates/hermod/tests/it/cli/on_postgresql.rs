@@ -133,6 +133,18 @@ fn kill_in_second_step(args: &[&str], has_stopped: &AtomicBool) {
     copying.child.wait().expect("it ends");
 }
 
+/// Copies once the server has noticed that the killed copy is gone. Returns what the command prints.
+fn copy_after_a_kill(settings: &Path, args: &[&str]) -> String {
+    let mut copied = String::new();
+    wait_until("the killed copy is gone", || {
+        let (code, out, stderr) = run(settings, args, &[]);
+        assert!(code == 0 || stderr.contains("is in use by"), "{out}{stderr}");
+        copied = out;
+        code == 0
+    });
+    copied
+}
+
 /// Moves the files of the embedded store out of its data folder.
 fn move_store_away(data: &Path, to: &Path) {
     std::fs::create_dir(to).expect("a folder");
@@ -161,7 +173,7 @@ fn killed_copy_of_a_store_continues_and_the_gateway_uses_it() {
 
     assert_fails(&to, &["account", "list"], "unfinished copy");
     assert_fails(&to, &["audit"], "unfinished copy");
-    let copied = run_ok(&to, &["copy-store"]);
+    let copied = copy_after_a_kill(&to, &["copy-store"]);
     assert!(copied.contains("Continued a copy that had 100"), "{copied}");
     assert!(copied.contains("equal (messages: 0, accounts: 1): no violations."), "{copied}");
     assert_fails(&to, &["copy-store"], "has a complete copy of this store already");
@@ -201,13 +213,7 @@ fn killed_copy_back_to_the_data_folder_continues_and_the_gateway_uses_it() {
     kill_in_second_step(&["copy-store", "--data-dir", path(&fixture.data()), "--from", &slow], &has_stopped);
     assert_fails(&embedded, &["account", "list"], "unfinished copy");
     assert_fails(&embedded, &["audit"], "unfinished copy");
-    let mut copied = String::new();
-    wait_until("the server has noticed that the killed copy is gone", || {
-        let (code, out, stderr) = run(&on_server, &back, &[]);
-        assert!(code == 0 || stderr.contains("is in use by"), "{out}{stderr}");
-        copied = out;
-        code == 0
-    });
+    let copied = copy_after_a_kill(&on_server, &back);
     assert!(copied.contains("Continued a copy that had 100"), "{copied}");
     assert!(copied.contains("equal (messages: 0, accounts: 1): no violations."), "{copied}");
     assert_fails(&on_server, &back, "has a complete copy of this store already");

@@ -79,7 +79,7 @@ pub(crate) fn copy_to_folder(
     if nodes::store_position(&source)? != of {
         return Err(CopyError::Differs("a gateway has written to the source meanwhile".to_owned()).into());
     }
-    progress::drop_tables(&target).map_err(TableError::from)?;
+    in_transaction(&target, || Ok(progress::drop_tables(&target)?))?;
     copy_target::finish(folder, target)?;
     drop(lock);
     Ok(report)

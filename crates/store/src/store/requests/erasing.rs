@@ -23,6 +23,8 @@ const ROWS_PER_WRITE: usize = 500;
 const NAMED_MAX: usize = 100;
 /// Pause before erasures are made again that found messages in progress: they read every stored message.
 const REPLAY_PAUSE: Duration = Duration::from_secs(3_600);
+/// How far what is stored may be ahead of the clock when a number is erased.
+const CLOCK_AHEAD_MAX: Duration = Duration::from_secs(86_400);
 
 impl Store {
     /// Sets the key of the digests of erased numbers, which is derived from the pepper. A second call changes nothing.
@@ -44,12 +46,12 @@ impl Store {
         account: Option<AccountId>,
         now: Timestamp,
     ) -> Result<Erased, StoreError> {
-        // Ids may be ahead of the clock, if it was set back or that of another node is ahead.
+        // Ids and times may be ahead of the clock, if it was set back or that of another node is ahead.
         let newest = self.inner.access.backend.newest_message().await?;
-        let until = newest.map_or(now, |newest| newest.accepted_at().max(now));
-        let kept =
-            self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at: until });
-        let erased = self.erase(ErasureScope { number, account, until }, kept).await?;
+        let at = newest.map_or(now, |newest| newest.accepted_at().max(now)).min(now.plus(CLOCK_AHEAD_MAX));
+        let kept = self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at });
+        let scope = ErasureScope { number, account, until: at.plus(CLOCK_AHEAD_MAX) };
+        let erased = self.erase(scope, kept).await?;
         self.list_erasures(kept.as_slice())?;
         Ok(erased)
     }
