@@ -49,7 +49,7 @@ impl Batch<'_> {
         let MessageKey { carrier, account, message } = key;
         let (at, day) = (self.now, self.now.day());
         let part_key = PartKey { account, message, part };
-        let assignment = IdAssignment { part: part_key, to: Some(to), at: Some(at), day };
+        let assignment = IdAssignment { part: part_key, to: Some(to), at, day };
         if self.state.carrier_ids.assign(self.tables, carrier, remote, assignment)? == Assigned::Reused {
             self.tally.ids_reused += 1;
             *self.reused_ids.entry(carrier).or_default() += 1;

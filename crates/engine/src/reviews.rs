@@ -91,10 +91,8 @@ impl Batch<'_> {
     ) -> Result<Option<ReviewCase>, TableError> {
         self.advance_to(now);
         let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
-        self.tables.write(ReviewChange::Decision { id, state, at: now, by: by.to_owned() });
-        if !reason.is_empty() {
-            self.tables.write(ReviewChange::Reason { id, reason: reason.to_owned() });
-        }
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        self.tables.write(ReviewChange::Decision { id, state, at: now, by, reason });
         self.tables.read()?.review(id)
     }
 

@@ -86,7 +86,7 @@ impl Batch<'_> {
         let Some(UnnamedPart { part, at, .. }) = only_one(&candidates, record.sender.as_ref()) else {
             return Ok(None);
         };
-        let assignment = IdAssignment { part, to: Some(to), at: Some(at), day: at.day() };
+        let assignment = IdAssignment { part, to: Some(to), at, day: at.day() };
         if let Some(remote) = &record.remote {
             self.state.carrier_ids.assign(self.tables, carrier, remote, assignment)?;
         }

@@ -42,7 +42,6 @@ pub struct DeliveryFigures {
     pub expired: u64,
     pub rejected: u64,
     /// Delivered parts by the time from the carrier's response to its receipt, in the ranges of [`DELIVERY_TIMES`].
-    /// Their sum is below `delivered` where an earlier release did not store the time.
     pub times: [u64; DELIVERY_TIMES.len() + 1],
     /// The sum of those times.
     pub time_ms: u64,

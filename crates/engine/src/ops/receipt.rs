@@ -87,8 +87,7 @@ pub struct ParkedReceipt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignedId {
     pub remote: RemoteId,
-    /// None for ids that an earlier release stored.
-    pub at: Option<Timestamp>,
+    pub at: Timestamp,
 }
 
 /// The result of trying a carrier's parked receipts again.

@@ -29,8 +29,8 @@ fn cell_of(day: Day, carrier: CarrierId, to: Option<Msisdn>) -> DeliveryCell {
 #[derive(Clone, Copy, Debug)]
 enum Counted {
     Sent,
-    /// With the time from response to receipt, if it is known.
-    Delivered(Option<Duration>),
+    /// With the time from response to receipt.
+    Delivered(Duration),
     Failed,
     Expired,
     Rejected,
@@ -63,9 +63,7 @@ impl DeliveryStats {
         at: Timestamp,
     ) {
         let counted = match verdict {
-            DeliveryOutcome::Delivered => {
-                Counted::Delivered(assignment.at.map(|assigned_at| at.since(assigned_at)))
-            }
+            DeliveryOutcome::Delivered => Counted::Delivered(at.since(assignment.at)),
             DeliveryOutcome::Undeliverable => Counted::Failed,
             DeliveryOutcome::Expired => Counted::Expired,
             DeliveryOutcome::Rejected => Counted::Rejected,
@@ -124,7 +122,6 @@ fn count(figures: &mut DeliveryFigures, counted: Counted) {
         Counted::Rejected => figures.rejected += 1,
         Counted::Delivered(time) => {
             figures.delivered += 1;
-            let Some(time) = time else { return };
             let range = DELIVERY_TIMES.partition_point(|end| *end < time);
             if let Some(count) = figures.times.get_mut(range) {
                 *count += 1;

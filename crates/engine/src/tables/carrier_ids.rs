@@ -20,10 +20,10 @@ pub struct PartKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdAssignment {
     pub part: PartKey,
-    /// The recipient of the part.
+    /// The recipient of the part; none once it was erased.
     pub to: Option<Msisdn>,
-    /// When the carrier gave it; none if an earlier release stored only the day.
-    pub at: Option<Timestamp>,
+    /// When the carrier gave it.
+    pub at: Timestamp,
     pub day: Day,
 }
 

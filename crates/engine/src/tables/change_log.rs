@@ -7,7 +7,7 @@ use crate::tables::changes::Change;
 use crate::tables::{StoredTables, TableError};
 use postcard::ser_flavors::Flavor;
 
-/// The encoding of a [`ChangeLog`]. A change of it gets a new number, and this release's is read by later ones.
+/// The encoding of a [`ChangeLog`]. A change of it gets a new number; another number is refused.
 pub const CHANGE_ENCODING: u8 = 1;
 /// Bytes of the buffer that a [`ChangeLog`] keeps for the next batch.
 const BUFFER_KEPT_MAX: usize = 4 << 20;

@@ -39,10 +39,12 @@ macro_rules! changes {
 
 changes! {
     Alias(AliasChange) => change_alias,
+    AuditLog(AuditLogChange) => change_audit_log,
     Balance(BalanceChange) => change_balance,
     CarrierId(CarrierIdChange) => change_carrier_id,
     CatalogueRow(CatalogueRowChange) => change_catalogue_row,
     Conversation(ConversationChange) => change_conversation,
+    CustomerRequest(CustomerRequestChange) => change_customer_request,
     DayTotals(DayTotalsChange) => change_day_totals,
     DeliveryFigure(DeliveryFigureChange) => change_delivery_figures,
     Erasure(ErasureChange) => change_erasure,
@@ -63,9 +65,7 @@ changes! {
     Step(StepChange) => change_steps,
     UnassignedInbound(UnassignedInboundChange) => change_unassigned_inbound,
     UnnamedPart(UnnamedPartChange) => change_unnamed_part,
+    UserToken(UserTokenChange) => change_user_token,
     WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
     WebhookEvent(WebhookEventChange) => change_webhook_event,
-    AuditLog(AuditLogChange) => change_audit_log,
-    UserToken(UserTokenChange) => change_user_token,
-    CustomerRequest(CustomerRequestChange) => change_customer_request,
 }

@@ -55,19 +55,15 @@ pub enum ReviewChange {
         id: u64,
         reopened: ReopenedReview,
     },
-    /// A decision, without a reason.
     Decision {
         id: u64,
         state: ReviewState,
         at: Timestamp,
         by: String,
-    },
-    Delete(u64),
-    /// The reason that the customer reads.
-    Reason {
-        id: u64,
+        /// What the customer reads; empty for none.
         reason: String,
     },
+    Delete(u64),
 }
 
 /// Reads and writes messages held for review, and the decisions about them.

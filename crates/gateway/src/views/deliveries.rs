@@ -4,7 +4,6 @@ use super::paging::Limit;
 use crate::config::Period;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Country, Network, Numbers};
-use hermod_domain::time::Timestamp;
 use hermod_store::{AssignedId, DELIVERY_TIMES, DeliveryFigures, ParkedReceipt};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -149,7 +148,7 @@ pub struct ParkedReceiptView {
 pub struct ResponseIdView {
     #[schema(examples("812FC7470000001B"))]
     pub id: String,
-    pub at: Option<String>,
+    pub at: String,
 }
 
 impl From<ParkedReceipt> for ParkedReceiptView {
@@ -168,7 +167,7 @@ impl From<ParkedReceipt> for ParkedReceiptView {
 
 impl From<AssignedId> for ResponseIdView {
     fn from(AssignedId { remote, at }: AssignedId) -> ResponseIdView {
-        ResponseIdView { id: remote.to_text(), at: at.map(Timestamp::to_iso) }
+        ResponseIdView { id: remote.to_text(), at: at.to_iso() }
     }
 }
 

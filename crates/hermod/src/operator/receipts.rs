@@ -77,7 +77,7 @@ fn side_by_side(parked: &[ParkedReceiptView], answers: &[ResponseIdView]) -> Str
             None => Default::default(),
         };
         let [response, given] = match answers.get(row) {
-            Some(ResponseIdView { id, at }) => [id.clone(), at.clone().unwrap_or_default()],
+            Some(ResponseIdView { id, at }) => [id.clone(), at.clone()],
             None => Default::default(),
         };
         table.row([id, at, says, recipient, response, given]);

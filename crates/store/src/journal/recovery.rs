@@ -16,7 +16,7 @@ pub(crate) struct Position {
     pub(crate) history: HistoryId,
     /// The last batch that the database has.
     pub(crate) last: u64,
-    /// The CRC of its record. `None` if the database has no batch, or an earlier release applied it.
+    /// The CRC of its record. `None` if the database has no batch of a journal: it is new, or was copied from a server.
     pub(crate) checksum: Option<u32>,
 }
 

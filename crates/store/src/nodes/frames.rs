@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The version of what follows. Nodes with another one do not talk to each other.
-pub(crate) const VERSION: u16 = 5;
+pub(crate) const VERSION: u16 = 1;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 

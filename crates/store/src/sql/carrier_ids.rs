@@ -1,7 +1,7 @@
 //! SQL for carrier ids, in one table per UTC day.
 
 use crate::sql::SqlTables;
-use crate::sql::columns::{message_and_part, time_to_stored};
+use crate::sql::columns::message_and_part;
 use crate::sql::day_tables::{DaySql, bucket_days};
 use crate::sql::unreadable::is_unreadable;
 use crate::sql::{Connection, Row, RowKey, params};
@@ -206,7 +206,7 @@ pub(crate) fn sample(
         let mut rows = statement.query([carrier.get()])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push(AssignedId { remote: read_id(&row, 0, 1)?, at: stored_time(row.get(2)?) });
+            ids.push(AssignedId { remote: read_id(&row, 0, 1)?, at: Timestamp::from_millis(row.get(2)?) });
         }
         if !ids.is_empty() {
             ids.sort_by_key(|id| std::cmp::Reverse(id.at));
@@ -223,7 +223,7 @@ fn read_row(row: &Row<'_>, day: Day) -> Result<CarrierIdRow, TableError> {
     let tie = IdAssignment {
         part: PartKey { account: AccountId::new(row.get(2)?), message, part },
         to: Msisdn::from_number(dest.cast_unsigned()),
-        at: stored_time(row.get(6)?),
+        at: Timestamp::from_millis(row.get(6)?),
         day,
     };
     Ok(CarrierIdRow { remote: read_id(row, 0, 1)?, assignment: tie })
@@ -253,7 +253,7 @@ fn write_row(
             part.get(),
             account.get(),
             to.map_or(0, |to| to.number().cast_signed()),
-            time_to_stored(*at)
+            at.as_millis()
         ],
     )?;
     Ok(())
@@ -283,10 +283,6 @@ pub(super) fn read_id(row: &Row<'_>, key: usize, raw: usize) -> Result<RemoteId,
     let written = row.get_ref(raw)?.as_blob()?;
     let octets = if written.is_empty() { row.get_ref(key)?.as_blob()? } else { written };
     RemoteId::from_octets(octets).map_err(TableError::unreadable)
-}
-
-fn stored_time(millis: i64) -> Option<Timestamp> {
-    (millis > 0).then(|| Timestamp::from_millis(millis))
 }
 
 #[cfg(test)]

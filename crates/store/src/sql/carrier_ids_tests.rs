@@ -58,7 +58,7 @@ impl World {
     ) -> Assigned {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account, message, part: PartNo::FIRST };
-        let assignment = IdAssignment { part, to: Some(to), at: Some(now), day: now.day() };
+        let assignment = IdAssignment { part, to: Some(to), at: now, day: now.day() };
         changing(&self.connection, |tables| self.remotes.assign(tables, ACME, &id(remote), assignment))
             .unwrap()
     }
@@ -125,7 +125,7 @@ fn match_returns_recipient_time_and_day_of_the_response() {
     let asked = CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
     let in_memory = world.remotes.find(&tables(&world.connection), &asked).unwrap();
     let Match::Part(tie) = in_memory else { panic!("{in_memory:?}") };
-    assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
+    assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), noon(), TODAY));
     let cold = CarrierIdIndex::load(&tables(&world.connection))
         .unwrap()
         .find(&tables(&world.connection), &asked)

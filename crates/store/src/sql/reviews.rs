@@ -74,20 +74,13 @@ impl SqlTables<'_> {
         id: u64,
         state: ReviewState,
         at: Timestamp,
-        by: &str,
+        (by, reason): (&str, &str),
     ) -> Result<(), TableError> {
         self.connection
             .prepare_cached(
-                "UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4, reason = '' WHERE id = ?1",
+                "UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4, reason = ?5 WHERE id = ?1",
             )?
-            .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by])?;
-        Ok(())
-    }
-
-    fn put_review_reason(&self, id: u64, reason: &str) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE review SET reason = ?2 WHERE id = ?1")?
-            .execute(params![stored_id(id), reason])?;
+            .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by, reason])?;
         Ok(())
     }
 
@@ -114,9 +107,10 @@ impl ReviewRows for SqlTables<'_> {
             ReviewChange::Add { id, screened } => self.add_review(*id, screened),
             ReviewChange::Met { id, last_at, seen } => self.put_review_met(*id, *last_at, *seen),
             ReviewChange::Reopen { id, reopened } => self.put_review_open(*id, reopened),
-            ReviewChange::Decision { id, state, at, by } => self.put_review_decision(*id, *state, *at, by),
+            ReviewChange::Decision { id, state, at, by, reason } => {
+                self.put_review_decision(*id, *state, *at, (by, reason))
+            }
             ReviewChange::Delete(id) => self.delete_review(*id),
-            ReviewChange::Reason { id, reason } => self.put_review_reason(*id, reason),
         }
     }
 

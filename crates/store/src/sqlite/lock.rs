@@ -44,7 +44,7 @@ impl FolderLock {
     pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
-        // A file from an earlier release may have wider permissions.
+        // A file that was copied here may have wider permissions.
         let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
         let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
         for _ in 0..TRIES {

@@ -127,8 +127,8 @@ fn parts() -> Vec<PartChange> {
 
 /// Returns changes of carrier ids, of parts without one, and of parts that are set aside.
 fn parts_of_carriers() -> Vec<Change> {
-    let assignment = IdAssignment { part: part_key(), to: Some(handset()), at: Some(AT), day: DAY };
-    let without = IdAssignment { to: None, at: None, ..assignment };
+    let assignment = IdAssignment { part: part_key(), to: Some(handset()), at: AT, day: DAY };
+    let without = IdAssignment { to: None, ..assignment };
     let (carrier, to, part, reason) = (CARRIER, handset(), part_key(), "state 99".to_owned());
     vec![
         CarrierIdChange::CreateDay(DAY).into(),
@@ -274,7 +274,7 @@ fn mo_parts() -> Vec<MoPartChange> {
     all
 }
 
-/// Returns steps of every kind that is kept. No release has written others to a journal.
+/// Returns steps of every kind that is kept. Others are never in a journal.
 fn steps() -> Vec<StepChange> {
     let (message, part) = (message(1), part(2));
     let keep = step_kinds()

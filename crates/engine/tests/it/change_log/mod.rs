@@ -1,5 +1,5 @@
-//! The encoding of changes: every change reads back as it was written, in this release and in later ones, and bytes that
-//! are not changes are refused.
+//! The encoding of changes: every change reads back as it was written, the bytes are the recorded ones, and bytes that are not
+//! changes are refused.
 
 mod cost;
 mod message_samples;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const RECORDED: &str = include_str!("encoding_1.txt");
-const ADVICE: &str = "The encoding of changes must not differ from the one that earlier releases wrote. \
+const ADVICE: &str = "The encoding of changes must not differ from the one that the last release wrote. \
     If it has to: raise CHANGE_ENCODING, let LoggedChanges read both encodings, keep encoding_1.txt for the \
     old one, and record the new one in a file of its own. \
     New variants and samples are fine at the end of their lists: UPDATE=1 adds their lines to the file.";
@@ -71,7 +71,7 @@ fn every_change_reads_back_as_it_was_written() {
 }
 
 #[test]
-fn encoding_is_that_of_earlier_releases() {
+fn encoding_is_the_recorded_one() {
     for recorded in RECORDED.lines() {
         let (name, digits) = recorded.split_once(' ').unwrap();
         let read = decode(&octets(digits)).unwrap_or_else(|error| panic!("{name}: {error}. {ADVICE}"));

@@ -210,15 +210,20 @@ fn reviews() -> Vec<ReviewChange> {
         now: AT,
     };
     let reopened = ReopenedReview { to: handset(), rules: vec!["one".to_owned()], at: AT, seen: 300 };
-    let decision =
-        |state: &ReviewState| ReviewChange::Decision { id: 8, state: *state, at: AT, by: "anna".to_owned() };
+    let (by, reason) = ("anna".to_owned(), "no links".to_owned());
+    let decision = |state: &ReviewState| ReviewChange::Decision {
+        id: 8,
+        state: *state,
+        at: AT,
+        by: by.clone(),
+        reason: reason.clone(),
+    };
     let mut all: Vec<ReviewChange> = REVIEW_STATES.iter().map(decision).collect();
     all.extend([
         ReviewChange::Add { id: 8, screened: Box::new(screened) },
         ReviewChange::Met { id: 8, last_at: LATER, seen: 301 },
         ReviewChange::Reopen { id: 8, reopened },
         ReviewChange::Delete(8),
-        ReviewChange::Reason { id: 8, reason: "no links".to_owned() },
     ]);
     all
 }

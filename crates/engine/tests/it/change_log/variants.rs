@@ -48,7 +48,7 @@ changes! {
         Mark, DeleteTexts, Origin, DeleteMessages, DeleteTimelines, DeleteAlias, DeleteInboundUpTo,
     }
     Report(ReportChange) { Add, Delete }
-    Review(ReviewChange) { Add, Met, Reopen, Decision, Delete, Reason }
+    Review(ReviewChange) { Add, Met, Reopen, Decision, Delete }
     SetAside(SetAsideChange) { Parts, Message, Delete }
     Step(StepChange) { Reserved, Keep }
     UnassignedInbound(UnassignedInboundChange) { Add, Delete }

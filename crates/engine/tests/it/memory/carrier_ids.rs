@@ -1,6 +1,6 @@
 //! The ids that carriers gave to parts.
 
-use super::columns::{stored_raw, stored_remote, stored_time};
+use super::columns::{stored_raw, stored_remote};
 use super::{MemoryTables, Rows};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -20,7 +20,7 @@ pub(super) type Key = (i64, u32, Vec<u8>, Vec<u8>, Option<PartKey>);
 pub(super) struct Row {
     part: PartKey,
     to: Option<u64>,
-    at: Option<Timestamp>,
+    at: Timestamp,
 }
 
 impl Rows {
@@ -228,7 +228,7 @@ fn stored_key(tie: &IdAssignment, id: CarrierIdKey<'_>) -> Key {
 }
 
 fn stored(tie: &IdAssignment) -> Row {
-    Row { part: tie.part, to: tie.to.map(Msisdn::number), at: stored_time(tie.at) }
+    Row { part: tie.part, to: tie.to.map(Msisdn::number), at: tie.at }
 }
 
 fn read(day: Day, row: &Row) -> IdAssignment {

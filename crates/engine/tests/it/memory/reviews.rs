@@ -85,15 +85,12 @@ impl ReviewRows for MemoryTables {
                 row.last_at = at;
                 row.seen = seen;
             }),
-            ReviewChange::Decision { id, state, at, by } => rows.review.update(id, |row| {
+            ReviewChange::Decision { id, state, at, by, reason } => rows.review.update(id, |row| {
                 row.state = *state;
                 row.decided_at = Some(*at);
                 row.decided_by = by.clone();
-                row.reason = String::new();
+                row.reason = reason.clone();
             }),
-            ReviewChange::Reason { id, reason } => {
-                rows.review.update(id, |row| row.reason = reason.clone());
-            }
             ReviewChange::Delete(id) => drop(rows.review.delete(id)),
         }
         Ok(())

@@ -163,7 +163,7 @@ mod tests {
             at: Timestamp::EPOCH,
             ambiguous: false,
         };
-        let answers = ["1B", "1C"].map(|text| AssignedId { remote: remote(text), at: None });
+        let answers = ["1B", "1C"].map(|text| AssignedId { remote: remote(text), at: Timestamp::EPOCH });
         let hint = |ids, texts: &[&str]| {
             let parked: Vec<_> = texts.iter().map(|text| receipt(text)).collect();
             super::hint(ids, &parked, &answers)

@@ -275,7 +275,7 @@ fn new_data_folder_is_accessible_by_its_owner_only() {
         let file = file.unwrap().path();
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-    // A lock file of an earlier release is readable by others.
+    // A lock file that was copied may be readable by others.
     let lock = fixture.data().join("hermod.lock");
     std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
     fixture.run_ok(&["account", "list"]);
