@@ -19,7 +19,6 @@ fn main() {
             credit_limit: Money::ZERO,
             minimum: Money::ZERO,
             verified: true,
-            senders: Vec::new(),
             terms: None,
             countries: Countries::All,
             closed: false,

@@ -79,7 +79,6 @@ fn account() -> Account {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         verified: true,
-        senders: Vec::new(),
         terms: None,
         countries: serde_json::from_str::<Countries>(r#"["DE", "FR"]"#).unwrap(),
         closed: false,

@@ -3,7 +3,6 @@
 use crate::catalogue::Webhooks;
 use crate::money::{Currency, Money};
 use crate::numbers::Country;
-use crate::sender::Sender;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
 
@@ -18,22 +17,16 @@ pub struct Account {
     pub minimum: Money,
     /// The operator verified the customer's identity.
     pub verified: bool,
-    /// Approved sender IDs, stored before senders had documents of their own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub senders: Vec<Sender>,
     /// `None`: postpaid if it has a credit limit, otherwise prepaid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
     /// Where the operator lets it send.
-    #[serde(default)]
     pub countries: Countries,
     /// Countries that the customer switched off.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub countries_off: BTreeSet<Country>,
     /// Sign-ins and binds are rejected.
-    #[serde(default)]
     pub closed: bool,
-    #[serde(default)]
     pub tier: Tier,
     /// Messages per second over SMPP, instead of the tier's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,11 +13,9 @@ pub struct ApiKey {
     pub connection: ConnectionId,
     /// Lower-case hex.
     pub secret_digest: String,
-    #[serde(default)]
     pub allow: AllowList,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    #[serde(default)]
     pub revoked: bool,
     /// Where the customer uses it, in the customer's words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -25,9 +23,7 @@ pub struct ApiKey {
     /// The secret before the last rotation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
-    /// `None` for keys stored before this was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<Timestamp>,
+    pub created_at: Timestamp,
 }
 
 impl ApiKey {

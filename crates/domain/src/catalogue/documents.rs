@@ -13,7 +13,7 @@ use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::{Mode, TrafficRule};
 use crate::webhook::DlrForm;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One access of an account, by HTTP or SMPP.
@@ -26,21 +26,16 @@ pub struct Connection {
     pub requests_per_second: u32,
     /// Messages of more parts are refused.
     pub max_parts: Option<u8>,
-    #[serde(default)]
     pub allow: AllowList,
     /// Replace typographic characters where that makes a text GSM-7.
-    #[serde(default)]
     pub smart_encoding: bool,
-    #[serde(default)]
     pub closed: bool,
     /// `None`: no SMPP access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smpp: Option<SmppAccess>,
     /// The payload format of its DLR webhooks.
-    #[serde(default)]
     pub dlr_form: DlrForm,
     /// Messages submitted over SMPP are also reported by webhook.
-    #[serde(default)]
     pub webhooks_too: bool,
 }
 
@@ -80,13 +75,11 @@ pub struct RouteEntry {
     pub mcc: Option<Mcc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
-    #[serde(deserialize_with = "route_carriers")]
     pub carriers: Vec<RouteCarrier>,
     /// `None`: the carrier's profile decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_doubt: Option<DoubtPolicy>,
     /// A message that one carrier rejects fails over to the next.
-    #[serde(default)]
     pub fail_over_refusals: bool,
 }
 
@@ -99,22 +92,6 @@ pub struct RouteCarrier {
     pub priority: u8,
     /// The share among carriers of the same priority.
     pub weight: u16,
-}
-
-/// Also accepts the old format, a list of carrier ids in order of preference.
-fn route_carriers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RouteCarrier>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        IdOnly(CarrierId),
-        WithWeight(RouteCarrier),
-    }
-    let stored = Vec::<Stored>::deserialize(deserializer)?;
-    let carriers = (1..).zip(stored).map(|(priority, stored)| match stored {
-        Stored::IdOnly(carrier) => RouteCarrier { carrier, priority, weight: 1 },
-        Stored::WithWeight(carrier) => carrier,
-    });
-    Ok(carriers.collect())
 }
 
 /// A carrier: the address, credentials and settings of an upstream SMSC.
@@ -134,12 +111,10 @@ pub struct Carrier {
     pub response_timeout_ms: u64,
     pub enquire_link_ms: u64,
     /// No link is bound; messages routed to it stay queued.
-    #[serde(default)]
     pub disabled: bool,
     /// `None`: plain TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<CarrierTls>,
-    #[serde(default)]
     pub profile: Profile,
 }
 

@@ -288,9 +288,9 @@ impl Common {
         owned: &Owned<'_>,
     ) -> Result<AccountView, CatalogueError> {
         let own = Some(id);
+        let numbers = of_owner(&owned.numbers, own);
         let mut senders: HashMap<Sender, SenderState> =
-            account.senders.iter().map(|sender| (*sender, SenderState::Approved)).collect();
-        senders.extend(of_owner(&owned.numbers, own).map(|entry| (entry.number, SenderState::Approved)));
+            numbers.map(|entry| (entry.number, SenderState::Approved)).collect();
         senders.extend(of_owner(&owned.senders, own).map(|entry| (entry.sender, entry.state)));
         let controls = of_owner(&owned.controls, None).chain(of_owner(&owned.controls, own));
         let mut controls: Vec<Control> =

@@ -27,46 +27,32 @@ pub struct SmppAccess {
     /// The system_type that a bind must give. `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_type: Option<String>,
-    #[serde(default)]
     pub bind_types: BindTypes,
-    #[serde(default = "binds_default")]
     pub max_binds: u32,
-    #[serde(default = "window_default")]
     pub window: u16,
     /// Binds without TLS are rejected.
-    #[serde(default)]
     pub tls_only: bool,
     /// The alphabet of `data_coding` 0.
-    #[serde(default)]
     pub alphabet: CodingZero,
     /// A text of data_coding 0 that is not GSM-7 is read as Latin-1 instead of being refused.
-    #[serde(default)]
     pub latin1_fallback: bool,
     /// Unusual TON, NPI and registered_delivery values are refused instead of being corrected.
-    #[serde(default)]
     pub strict: bool,
     /// Refusals have vendor statuses (0x0400 to 0x0407), on 3.4 binds.
-    #[serde(default)]
     pub extended_codes: bool,
     /// Receipts repeat the first 20 characters of the text.
-    #[serde(default)]
     pub receipt_text: bool,
     /// Vendor TLVs (0x1400 to 0x3FFF) are passed on, if the carrier's profile also passes them.
-    #[serde(default)]
     pub pass_tlvs: bool,
     /// Silent messages, replace messages and messages to the SIM (protocol_id 0x40 to 0x47 and 0x7F, message class 2,
     /// `dest_addr_subunit` 3, user data header elements 0x70 to 0x7F) are accepted.
-    #[serde(default)]
     pub special_protocol_ids: bool,
     /// Messages to applications on the handset, such as WAP push (user data header elements 0x04, 0x05 and 0x09, `source_port`,
     /// `destination_port`, `payload_type` 1) are accepted.
-    #[serde(default)]
     pub application_ports: bool,
     /// Message waiting indications (`data_coding` 0xC0 to 0xDF) are accepted.
-    #[serde(default)]
     pub message_waiting: bool,
     /// How MO messages are delivered.
-    #[serde(default)]
     pub inbound: InboundForm,
     /// The password before the last rotation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,12 +141,4 @@ impl fmt::Debug for SmppAccess {
             .field("tls_only", tls_only)
             .finish_non_exhaustive()
     }
-}
-
-const fn binds_default() -> u32 {
-    BINDS_DEFAULT
-}
-
-const fn window_default() -> u16 {
-    WINDOW_DEFAULT
 }

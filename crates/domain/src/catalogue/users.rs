@@ -60,10 +60,8 @@ pub struct Membership {
 #[serde(deny_unknown_fields)]
 pub struct PendingInvitation {
     /// The e-mail address of the user who invited; none if the operator did.
-    #[serde(default)]
     pub invited_by: Option<String>,
     /// Until when it can be accepted; none for an invitation of the operator.
-    #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
 
@@ -120,20 +118,15 @@ pub struct SecondFactor {
 #[serde(deny_unknown_fields)]
 pub struct User {
     /// The name that other users see; empty if there is none.
-    #[serde(default)]
     pub name: String,
     pub accounts: Vec<Membership>,
     /// Argon2id; none until the user has accepted the invitation.
-    #[serde(default)]
     pub password: Option<String>,
     /// Whether the person who knows the password has used a link that only the owner of the address could have: mailed to it, or
     /// passed on by the operator. Otherwise an owner of an account may have chosen the password.
-    #[serde(default)]
     pub is_proven: bool,
-    #[serde(default)]
     pub second_factor: Option<SecondFactor>,
     /// A disabled user cannot sign in.
-    #[serde(default)]
     pub disabled: bool,
 }
 

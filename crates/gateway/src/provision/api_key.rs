@@ -133,7 +133,7 @@ impl Entry for WantedKey {
             revoked: *revoked,
             label: label.clone(),
             previous: kept.and_then(|before| before.previous.clone()),
-            created_at: before.map_or(Some(draft.now), |before| before.created_at),
+            created_at: before.map_or(draft.now, |before| before.created_at),
         })
     }
 

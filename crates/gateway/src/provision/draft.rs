@@ -7,7 +7,7 @@ use crate::provision::last_applied::LastApplied;
 use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 use crate::provision::{ProvisionRefusal, names, unreachable_entries};
 use crate::secrets::{Pepper, Secret};
-use hermod_domain::catalogue::{Account, Catalogue, CatalogueError, Connection, NumberEntry};
+use hermod_domain::catalogue::{Catalogue, CatalogueError, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
@@ -94,7 +94,6 @@ pub(super) struct Draft<'a> {
     /// New accounts and their opening balances.
     openings: Vec<(AccountId, Money)>,
     secrets: Vec<Made>,
-    carried_over: Vec<(String, Sender)>,
 }
 
 impl<'a> Draft<'a> {
@@ -120,7 +119,6 @@ impl<'a> Draft<'a> {
             seen: HashSet::new(),
             openings: Vec::new(),
             secrets: Vec::new(),
-            carried_over: Vec::new(),
         };
         for row in stored {
             let place = (documents::kind_of(&row)?, row.name.clone());
@@ -212,21 +210,6 @@ impl<'a> Draft<'a> {
         let numbers = self.rows_of(Kind::Number);
         let mut entries = numbers.filter_map(|(_, row)| documents::read::<NumberEntry>(row).ok());
         entries.any(|entry| entry.number == *number && Some(entry.account.get()) == owner)
-    }
-
-    /// Takes over senders that an older release stored in the account's document.
-    pub(super) fn carry_over_senders(&mut self, account: &str, senders: &[Sender]) {
-        self.carried_over.extend(senders.iter().map(|sender| (account.to_owned(), *sender)));
-    }
-
-    /// Whether the stored account document still lists this sender.
-    pub(super) fn account_lists(&self, account: &str, sender: &Sender) -> bool {
-        let stored = self.stored::<Account>(Kind::Account, account).ok().flatten();
-        stored.is_some_and(|stored| stored.senders.contains(sender))
-    }
-
-    pub(super) fn carried_over(&self, account: &str) -> Vec<Sender> {
-        self.carried_over.iter().filter(|(name, _)| name == account).map(|(_, sender)| *sender).collect()
     }
 
     /// Whether the entry was mentioned already.

@@ -19,7 +19,6 @@ const QUIET: Duration = Duration::from_secs(3_600);
 
 /// What was mailed about an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 struct Mailed {
     level: BalanceLevel,
     /// When each level was last mailed.

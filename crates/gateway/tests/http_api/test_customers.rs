@@ -4,7 +4,7 @@ use crate::fixture::{SECRET, START};
 use hermod_domain::carrier::Profile;
 use hermod_domain::catalogue::{
     Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteCarrier, RouteEntry,
-    Terms, Tier,
+    SenderEntry, SenderState, Terms, Tier,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::money::Money;
@@ -45,6 +45,7 @@ pub(crate) fn documents(pepper: &Pepper) -> Documents {
         prices: vec![price("49", "0.065"), price("44", "0.04"), price("1", "0")],
         routes: vec![route(1, "49"), route(2, "33"), route(3, "1")],
         carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
+        senders: senders(),
         ..Documents::default()
     }
 }
@@ -98,7 +99,7 @@ fn keys(pepper: &Pepper) -> Vec<(String, ApiKey)> {
             revoked: false,
             label: String::new(),
             previous: None,
-            created_at: None,
+            created_at: START,
         };
         (public.to_owned(), key)
     };
@@ -141,7 +142,6 @@ fn account(
         credit_limit: Money::parse(credit_limit).unwrap(),
         minimum: Money::parse(minimum).unwrap(),
         verified,
-        senders: vec![Sender::parse("Acme").unwrap(), Sender::parse("A&B - c_d.").unwrap()],
         terms: None,
         countries: Countries::All,
         closed: false,
@@ -154,6 +154,18 @@ fn account(
         urgent_below: None,
     };
     (AccountId::new(id), name.to_owned(), account)
+}
+
+/// Approves the same two senders for each account.
+fn senders() -> Vec<SenderEntry> {
+    let approved = |account: AccountId, text: &str| SenderEntry {
+        account: Some(account),
+        sender: Sender::parse(text).unwrap(),
+        state: SenderState::Approved,
+        reason: None,
+    };
+    let ids = accounts().into_iter().map(|(id, ..)| id);
+    ids.flat_map(|id| ["Acme", "A&B - c_d."].map(|text| approved(id, text))).collect()
 }
 
 fn connection(

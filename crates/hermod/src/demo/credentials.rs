@@ -14,19 +14,16 @@ const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
 const PORTAL_PASSWORD_CHARS: usize = 16;
 
-/// The file's content. Fields that an older file lacks are generated.
+/// The file's content.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Credentials {
     #[serde(flatten)]
     pub(super) own: Pair,
     /// The SMPP password of the demo's customer.
-    #[serde(default = "made_password")]
     pub(super) smpp_password: String,
     /// The password of the demo's user of the portal.
-    #[serde(default = "made_portal_password")]
     pub(super) portal_password: String,
     /// Generated secrets of keys in a provision file.
-    #[serde(default)]
     made: Vec<Pair>,
 }
 
@@ -46,14 +43,6 @@ pub(super) fn binds_of(wanted: &WantedSetup) -> Vec<BindPair> {
     known.collect()
 }
 
-fn made_password() -> String {
-    passwords::random().map(|made| made.reveal().to_owned()).unwrap_or_default()
-}
-
-fn made_portal_password() -> String {
-    random_token(PORTAL_PASSWORD_CHARS).unwrap_or_default()
-}
-
 /// The API credentials of a customer.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Pair {
@@ -67,12 +56,9 @@ impl Credentials {
         let about = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
         if path.exists() {
             let text = std::fs::read_to_string(&path).map_err(about)?;
-            let known: Credentials = serde_json::from_str(&text).map_err(|error| {
+            return serde_json::from_str(&text).map_err(|error| {
                 Failure::usage(format!("{}: {error}; correct or remove it", path.display()))
-            })?;
-            // Stores generated fields.
-            known.keep(folder)?;
-            return Ok(known);
+            });
         }
         if folder.join(DATABASE).exists() {
             // It may hold real customers, who must not share it with a demo account.

@@ -40,7 +40,7 @@ async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<Key, NoPa
     Ok(Key {
         shell: member.shell(Entry::Keys),
         row: row(id, key, own.connection_name(), used.as_ref(), now),
-        created: key.created_at.map(|at| Time(at.as_millis())),
+        created: Some(Time(key.created_at.as_millis())),
         label: Field::new(&key.label),
         expires: Field::new(key.expires_at.map(day).unwrap_or_default()),
         allow_list: Field::new(allow_list::text(&key.allow)),

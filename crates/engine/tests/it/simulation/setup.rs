@@ -129,7 +129,6 @@ fn account(webhooks: Webhooks) -> Account {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         verified: true,
-        senders: Vec::new(),
         terms: None,
         countries: Countries::All,
         closed: false,

@@ -40,7 +40,6 @@ pub struct Link {
 
 /// What the store keeps about a link.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
 struct Body {
     account: Option<AccountId>,
     invited_by: Option<String>,

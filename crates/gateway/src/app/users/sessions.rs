@@ -39,7 +39,6 @@ struct Body {
     /// When the last request came, about.
     seen_at: i64,
     /// When the user last proved to be the user.
-    #[serde(default)]
     confirmed_at: i64,
     /// What the user signed in with. The session ends with it.
     proof: SignInProof,

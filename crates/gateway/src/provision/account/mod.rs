@@ -156,7 +156,7 @@ impl Entry for WantedAccount {
                 );
                 return Err(ProvisionRefusal::about(&format!("account \"{name}\""), sentence));
             }
-            Some(before) => draft.carry_over_senders(name, &before.senders),
+            Some(_) => {}
             None => {
                 let id = AccountId::new(draft.number(Kind::Account, name));
                 draft.open_account(id, *opening_balance);
@@ -168,7 +168,6 @@ impl Entry for WantedAccount {
             credit_limit: *credit_limit,
             minimum: *minimum,
             verified: *verified,
-            senders: Vec::new(),
             terms: *terms,
             countries: countries.clone(),
             countries_off: countries_off.clone(),
@@ -188,7 +187,6 @@ impl Entry for WantedAccount {
             credit_limit,
             minimum,
             verified,
-            senders,
             terms,
             countries,
             countries_off,
@@ -213,7 +211,7 @@ impl Entry for WantedAccount {
             countries,
             countries_off,
             closed,
-            senders,
+            senders: Vec::new(),
             tier,
             smpp_rate,
             dlr_webhook,
@@ -263,7 +261,7 @@ impl WantedAccount {
         of_file: bool,
     ) -> Result<(), ProvisionRefusal> {
         let mentioned = ["sender", "account", "state"].map(str::to_owned).into();
-        for sender in self.senders.iter().copied().chain(draft.carried_over(&self.name)) {
+        for sender in self.senders.iter().copied() {
             let (account, state) = (Some(self.name.clone()), SenderState::Approved);
             let wanted = WantedSender { sender, account, state, reason: None, look_alike: false };
             let name = wanted.name();

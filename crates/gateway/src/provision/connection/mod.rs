@@ -258,9 +258,7 @@ impl Entry for WantedConnection {
 
 /// Whether the account has this sender, in any state: a sender that is blocked later must not make its file invalid.
 fn is_known(draft: &Draft<'_>, account: &str, sender: &Sender) -> bool {
-    draft.has(Kind::Sender, &names::of_sender(Some(account), sender))
-        || draft.owns_number(account, sender)
-        || draft.account_lists(account, sender)
+    draft.has(Kind::Sender, &names::of_sender(Some(account), sender)) || draft.owns_number(account, sender)
 }
 
 fn ten() -> u32 {

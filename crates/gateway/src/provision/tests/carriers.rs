@@ -10,7 +10,6 @@ use hermod_domain::carrier::{
 };
 use hermod_domain::catalogue::CarrierTls;
 use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_store::{CatalogueChange, CatalogueRow};
 use serde_json::{Value, json};
 
 const PLAIN: &str = "[[carrier]]\nname = \"acme\"\naddress = \"smsc.example:2775\"\nsystem_id = \"hermod\"\n\
@@ -342,34 +341,6 @@ async fn invalid_routes_are_rejected() {
             WantedSetup::parse(&source(&format!("[[route]]\nprefix = \"*\"\n{route}\n"))).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:{expect}"));
     }
-}
-
-#[tokio::test]
-async fn documents_of_an_older_release_can_be_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    applied(&store, &three_carriers()).await;
-    let old_carrier = r#"{"address":"h:1","system_id":"s","password":"p","system_type":"","window":1,
-        "parts_per_second":1,"response_timeout_ms":60000,"enquire_link_ms":30000}"#;
-    let old_route = r#"{"prefix":"49","carriers":[2,1],"in_doubt":"resend-once"}"#;
-    let row = |kind: &str, id, name: &str, body: &str| CatalogueRow {
-        kind: kind.into(),
-        id,
-        name: name.into(),
-        body: body.into(),
-    };
-    let put = vec![row("carrier", 9, "old", old_carrier), row("route", 1, "49", old_route)];
-    store.change_catalogue(CatalogueChange { put, ..CatalogueChange::default() }).await.unwrap();
-    let rows = store.catalogue().await.unwrap();
-    let route = shown_one(&rows, Kind::Route, "49").unwrap().unwrap();
-    assert_eq!(
-        Value::Object(route),
-        json!({"prefix": "49", "carriers": ["beta", "acme"], "in_doubt": "resend-once", "fail_over_refusals": false})
-    );
-    let catalogue = load_catalogue(&store).await.unwrap();
-    assert_eq!(catalogue.carriers().len(), 4);
-    let same = "[[route]]\nprefix = \"49\"\ncarriers = [\"beta\", \"acme\"]\nin_doubt = \"resend-once\"\n";
-    assert_eq!(applied(&store, same).await, "=route 49");
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod webhooks;
 
 use super::*;
 use crate::config::Source;
-use hermod_domain::catalogue::{Countries, SenderStatus};
+use hermod_domain::catalogue::Countries;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::price::PriceQuery;
@@ -241,25 +241,6 @@ async fn blocked_sender_stays_blocked_if_an_account_lists_it() {
         "=account a, ~sender a/Me (state \"pending\" -> \"approved\"), =connection c"
     );
     assert!(applied(&store, &format!("{CUSTOMER}{block}")).await.contains("-> \"blocked\""));
-}
-
-#[tokio::test]
-async fn senders_in_an_old_account_document_become_entries() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    let body = r#"{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true,"senders":["Old"]}"#;
-    let row = CatalogueRow { kind: "account".into(), id: 1, name: "a".into(), body: body.into() };
-    store.change_catalogue(CatalogueChange { put: vec![row], ..CatalogueChange::default() }).await.unwrap();
-    let actual = applied(
-        &store,
-        "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\nsenders = [\"New\"]\n\
-         [[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Old\"\n",
-    )
-    .await;
-    assert_eq!(actual, "~account a (senders [\"Old\"] -> null), +sender a/New, +sender a/Old, +connection c");
-    let catalogue = load_catalogue(&store).await.unwrap();
-    let (_, view) = catalogue.accounts().next().unwrap();
-    assert_eq!(view.sender_status(&"Old".parse().unwrap()), SenderStatus::Approved);
 }
 
 #[tokio::test]

@@ -36,7 +36,6 @@ pub(crate) fn documents() -> Documents {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         verified: true,
-        senders: Vec::new(),
         terms: None,
         countries: Countries::All,
         closed: false,

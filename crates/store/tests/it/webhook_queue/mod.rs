@@ -47,7 +47,6 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         verified: true,
-        senders: Vec::new(),
         terms: None,
         countries: Countries::All,
         closed: false,
