@@ -169,3 +169,21 @@ async fn unknown_certificate_gets_no_password() {
     assert!(matches!(&sent, Err(SendError::Temporary(error)) if error.contains("TLS handshake")), "{sent:?}");
     workers.stop().await;
 }
+
+#[tokio::test]
+async fn text_after_the_answer_to_starttls_ends_the_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let settings = settings(listener.local_addr().unwrap().port(), MailTls::Starttls, folder.path());
+    let server = async {
+        let mut stream = BufReader::new(listener.accept().await.unwrap().0);
+        // Somebody in between would answer the next EHLO before the handshake.
+        for answer in ["220 here\r\n", "250 here\r\n", "220 go\r\n250 AUTH PLAIN\r\n"] {
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            stream.read_line(&mut String::new()).await.unwrap();
+        }
+    };
+    let (sent, ()) = tokio::join!(send(&settings), server);
+    let error = "the server sent more than its answer to STARTTLS".to_owned();
+    assert_eq!(sent, Err(SendError::Temporary(error)));
+}
