@@ -227,6 +227,11 @@ impl Books {
         }
     }
 
+    /// Whether a part waits whose validity has ended.
+    pub(super) fn has_expired_part(&self, now: Timestamp) -> bool {
+        self.waiting().iter().any(|(_, (message, _))| self.messages[message].expires_at <= now)
+    }
+
     pub(super) fn sweep(&mut self, now: Timestamp) {
         self.now = now;
         let ids: Vec<MessageId> = self.messages.keys().copied().collect();

@@ -312,6 +312,10 @@ impl Pair {
 
     /// Takes all parts for which there are slots. They must come in order for each account, and no others.
     async fn take_parts(&mut self) {
+        // The store ends a part whose validity is over when it has its turn, and the others at the sweep.
+        if self.books.has_expired_part(self.world.now) {
+            self.sweep().await;
+        }
         let Some(link) = &self.link else { return };
         let expected = self.books.waiting().len().min(usize::try_from(self.slots).expect("few"));
         let jobs = if expected == 0 { Vec::new() } else { link.take_jobs(expected).await };
