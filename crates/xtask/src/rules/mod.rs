@@ -5,6 +5,7 @@ mod file_purpose;
 mod import_cycles;
 mod layers;
 mod long_files;
+mod long_template_lines;
 mod machine_paths;
 mod markdown_links;
 mod markdown_titles;
@@ -19,8 +20,9 @@ use crate::tree::Tree;
 pub(crate) type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// The rules of `cargo xtask tidy`. Unused dependencies are a separate step.
-pub(crate) const TIDY: [Rule; 10] = [
+pub(crate) const TIDY: [Rule; 11] = [
     long_files::check,
+    long_template_lines::check,
     file_purpose::check,
     unfinished::check,
     prints::check,
