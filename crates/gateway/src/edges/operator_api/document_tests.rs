@@ -24,6 +24,17 @@ fn committed_document_is_up_to_date() {
 }
 
 #[test]
+fn page_has_every_operation() {
+    let page = crate::http::openapi_page::render(&document(), OPERATOR_ERRORS);
+    for item in json()["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(page.contains(&format!("id=\"operation-{id}\"")), "{id}");
+        }
+    }
+}
+
+#[test]
 fn every_reference_resolves() {
     let document = json();
     let text = document.to_string();

@@ -1,8 +1,8 @@
 //! Example values, composed from the examples in the document, in the order of the schema.
 
-use super::html::Html;
-use super::node::{Node, json, quoted};
+use super::node::{Node, quoted};
 use super::schema::fields_of;
+use askama::filters::{Html, Safe, escape};
 
 /// The depth to which examples of fields are composed.
 const DEPTH_MAX: u32 = 8;
@@ -10,23 +10,15 @@ const DEPTH_MAX: u32 = 8;
 /// Returns the example of a body, or composes one from the examples of its fields.
 pub(super) fn of_content(root: &Node, content: &Node) -> Option<Node> {
     let schema = content.at("schema");
-    let given = match content.at("example") {
-        Node::Null => {
-            content.at("examples").fields().first().map_or(&Node::Null, |(_, first)| first.at("value"))
-        }
-        example => example,
-    };
-    if given.is_null() { of_schema(root, schema, DEPTH_MAX) } else { Some(in_order(root, given, schema)) }
+    match content.at("example") {
+        Node::Null => of_schema(root, schema, DEPTH_MAX),
+        given => Some(in_order(root, given, schema)),
+    }
 }
 
 fn of_schema(root: &Node, schema: &Node, depth: u32) -> Option<Node> {
     let depth = depth.checked_sub(1)?;
     let schema = schema.resolve(root);
-    for own in [schema.at("example"), schema.at("const")] {
-        if !own.is_null() {
-            return Some(in_order(root, own, schema));
-        }
-    }
     if let Some(first) = schema.at("examples").items().first().or(schema.at("enum").items().first()) {
         return Some(in_order(root, first, schema));
     }
@@ -41,8 +33,7 @@ fn of_schema(root: &Node, schema: &Node, depth: u32) -> Option<Node> {
     if !items.is_null() {
         return Some(Node::List(of_schema(root, items, depth).into_iter().collect()));
     }
-    let choices = [schema.at("oneOf").items(), schema.at("anyOf").items()];
-    choices.into_iter().flatten().find_map(|choice| of_schema(root, choice, depth))
+    schema.at("oneOf").items().iter().find_map(|choice| of_schema(root, choice, depth))
 }
 
 /// Sorts the fields of an example, which are in alphabetical order in the document, in the order of the schema.
@@ -53,12 +44,10 @@ fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
             let known = fields_of(root, schema);
             let place = |name: &str| known.iter().position(|field| field.name == name).unwrap_or(usize::MAX);
             let schema_of = |name: &str| known.get(place(name)).map_or(&Node::Null, |field| field.node);
-            let mut ordered: Vec<(String, Node)> = fields
-                .iter()
-                .map(|(name, field)| (name.clone(), in_order(root, field, schema_of(name))))
-                .collect();
+            let ordered = fields.iter().map(|(name, field)| (name, in_order(root, field, schema_of(name))));
+            let mut ordered: Vec<_> = ordered.map(|(name, field)| (name.clone(), field)).collect();
             ordered.sort_by_key(|(name, _)| place(name));
-            Node::Object(ordered)
+            Node::Object(ordered.into_iter().collect())
         }
         Node::List(items) => {
             Node::List(items.iter().map(|item| in_order(root, item, schema.at("items"))).collect())
@@ -67,42 +56,33 @@ fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
     }
 }
 
-/// Writes indented and coloured JSON.
-pub(super) fn pretty(page: &mut Html, value: &Node, indent: usize) {
-    let margin = |page: &mut Html, indent: usize| {
-        page.text(&format!("\n{:1$}", "", indent * 2));
+/// Returns indented and coloured JSON.
+pub(super) fn coloured(value: &Node) -> Safe<String> {
+    Safe(coloured_from(value, "\n"))
+}
+
+/// `margin` is the line break with the indentation of the value.
+fn coloured_from(value: &Node, margin: &str) -> String {
+    let inner = format!("{margin}  ");
+    let parts: Vec<String> = match value {
+        Node::Text(_) => return format!("<i>{}</i>", escaped(&value.json())),
+        Node::Null | Node::Bool(_) | Node::Number(_) => return format!("<b>{}</b>", value.json()),
+        Node::List(items) => items.iter().map(|item| coloured_from(item, &inner)).collect(),
+        Node::Object(fields) => fields
+            .iter()
+            .map(|(name, field)| {
+                format!("<u>{}</u>: {}", escaped(&quoted(name)), coloured_from(field, &inner))
+            })
+            .collect(),
     };
-    match value {
-        Node::Null | Node::Bool(_) | Node::Number(_) => {
-            page.raw("<b>").text(&json(value)).raw("</b>");
-        }
-        Node::Text(text) => {
-            page.raw("<i>").text(&quoted(text)).raw("</i>");
-        }
-        Node::List(items) => {
-            page.raw("[");
-            for (index, item) in items.iter().enumerate() {
-                page.raw(if index == 0 { "" } else { "," });
-                margin(page, indent + 1);
-                pretty(page, item, indent + 1);
-            }
-            if !items.is_empty() {
-                margin(page, indent);
-            }
-            page.raw("]");
-        }
-        Node::Object(fields) => {
-            page.raw("{");
-            for (index, (name, field)) in fields.iter().enumerate() {
-                page.raw(if index == 0 { "" } else { "," });
-                margin(page, indent + 1);
-                page.raw("<u>").text(&quoted(name)).raw("</u>: ");
-                pretty(page, field, indent + 1);
-            }
-            if !fields.is_empty() {
-                margin(page, indent);
-            }
-            page.raw("}");
-        }
+    let (open, close) = if matches!(value, Node::List(_)) { ('[', ']') } else { ('{', '}') };
+    if parts.is_empty() {
+        return format!("{open}{close}");
     }
+    format!("{open}{inner}{}{margin}{close}", parts.join(&format!(",{inner}")))
+}
+
+fn escaped(text: &str) -> String {
+    let Ok(text) = escape(text, Html);
+    text.to_string()
 }

@@ -1,21 +1,22 @@
 //! A JSON tree in the order of the document. Missing values are [`Node::Null`], and `$ref` is resolved.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use std::fmt;
+use indexmap::IndexMap;
+use indexmap::map::Slice;
+use serde::Deserialize;
 use utoipa::openapi::OpenApi;
 
 /// The longest chain of references; a longer one is a cycle.
 const HOPS_MAX: u32 = 8;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
 pub(super) enum Node {
     Null,
     Bool(bool),
-    /// The text of the number.
-    Number(String),
+    Number(serde_json::Number),
     Text(String),
     List(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    Object(IndexMap<String, Node>),
 }
 
 static NOTHING: Node = Node::Null;
@@ -27,8 +28,7 @@ impl Node {
     }
 
     pub(super) fn at(&self, name: &str) -> &Node {
-        let found = self.fields().iter().find(|(given, _)| given == name);
-        found.map_or(&NOTHING, |(_, node)| node)
+        if let Node::Object(fields) = self { fields.get(name).unwrap_or(&NOTHING) } else { &NOTHING }
     }
 
     /// Returns the text, or an empty text for any other value.
@@ -40,8 +40,8 @@ impl Node {
         if let Node::List(items) = self { items } else { &[] }
     }
 
-    pub(super) fn fields(&self) -> &[(String, Node)] {
-        if let Node::Object(fields) = self { fields } else { &[] }
+    pub(super) fn fields(&self) -> &Slice<String, Node> {
+        if let Node::Object(fields) = self { fields.as_slice() } else { Slice::new() }
     }
 
     pub(super) fn is_null(&self) -> bool {
@@ -62,87 +62,28 @@ impl Node {
     pub(super) fn reference(&self) -> Option<&str> {
         self.at("$ref").text().rsplit_once('/').map(|(_, name)| name)
     }
-}
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
-        deserializer.deserialize_any(AnyNode)
-    }
-}
-
-struct AnyNode;
-
-impl<'de> Visitor<'de> for AnyNode {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
+    /// Returns a value as text without quotes.
+    pub(super) fn plain(&self) -> String {
+        if let Node::Text(text) = self { text.clone() } else { self.json() }
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Bool(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Number(value.to_string()))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Number(value.to_string()))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Number(value.to_string()))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Node, E> {
-        Ok(Node::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
+    /// Returns JSON on one line.
+    pub(super) fn json(&self) -> String {
+        match self {
+            Node::Null => "null".to_owned(),
+            Node::Bool(value) => value.to_string(),
+            Node::Number(number) => number.to_string(),
+            Node::Text(text) => quoted(text),
+            Node::List(items) => format!("[{}]", items.iter().map(Node::json).collect::<Vec<_>>().join(", ")),
+            Node::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), value.json()));
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            }
         }
-        Ok(Node::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Node::Object(fields))
-    }
-}
-
-/// Returns a value as text without quotes.
-pub(super) fn plain(value: &Node) -> String {
-    match value {
-        Node::Text(text) => text.clone(),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) => json(value),
     }
 }
 
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// Returns JSON on one line.
-pub(super) fn json(value: &Node) -> String {
-    match value {
-        Node::Null => "null".to_owned(),
-        Node::Bool(value) => value.to_string(),
-        Node::Number(number) => number.clone(),
-        Node::Text(text) => quoted(text),
-        Node::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
-        Node::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value)));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
-        }
-    }
 }

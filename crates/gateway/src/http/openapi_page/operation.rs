@@ -1,269 +1,186 @@
 //! One operation: description, parameters, body, responses, examples.
 
-use super::html::Html;
-use super::node::{Node, plain};
-use super::{example, prose, schema};
+use super::example;
+use super::node::Node;
+use super::schema::{Row, Shown, Word, words};
+use askama::filters::Safe;
 
-const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The header that lists the error codes of a response.
 const CODE_HEADER: &str = "X-Error-Code";
 
 pub(super) struct Operation<'a> {
+    root: &'a Node,
     pub(super) method: &'static str,
     pub(super) path: &'a str,
-    pub(super) node: &'a Node,
-    shared: &'a [Node],
+    node: &'a Node,
 }
 
-pub(super) fn all(root: &Node) -> Vec<Operation<'_>> {
-    let mut operations = Vec::new();
-    for (path, item) in root.at("paths").fields() {
-        let shared = item.at("parameters").items();
-        for method in METHODS {
-            let node = item.at(method);
-            if !node.is_null() {
-                operations.push(Operation { method, path, node, shared });
-            }
-        }
-    }
-    operations
+/// A body of a request or response.
+pub(super) struct Content<'a> {
+    pub(super) content_type: &'a str,
+    pub(super) is_optional: bool,
+    /// The name of its schema, if it has one.
+    pub(super) name: Vec<Word<'a>>,
+    pub(super) schema: Shown<'a>,
+}
+
+/// A response: an error has codes, and success all the other fields.
+pub(super) struct Response<'a> {
+    pub(super) status: &'a str,
+    pub(super) codes: &'a [Node],
+    pub(super) description: &'a str,
+    pub(super) bodies: Vec<Content<'a>>,
+    pub(super) headers: Vec<Row<'a>>,
+}
+
+pub(super) fn all(root: &Node) -> impl Iterator<Item = Operation<'_>> {
+    let items = root.at("paths").fields().iter();
+    let operations = items.flat_map(move |(path, item)| {
+        METHODS.map(|method| Operation { root, method, path, node: item.at(method) })
+    });
+    operations.filter(|operation| !operation.node.is_null())
 }
 
 impl<'a> Operation<'a> {
     pub(super) fn tag(&self) -> &'a str {
-        self.node.at("tags").items().first().map_or("Operations", Node::text)
+        self.node.at("tags").items().first().map_or("", Node::text)
     }
 
     pub(super) fn id(&self) -> &'a str {
-        match self.node.at("operationId").text() {
-            "" => self.path,
-            id => id,
-        }
+        self.node.at("operationId").text()
     }
 
     pub(super) fn title(&self) -> &'a str {
-        match self.node.at("summary").text() {
-            "" => self.path,
-            summary => summary,
-        }
+        self.node.at("summary").text()
     }
 
-    /// The responses: success in descending order (202 before 200), then errors.
-    fn responses(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
-        let all = || {
-            self.node.at("responses").fields().iter().map(|(status, response)| (status.as_str(), response))
+    /// Returns the description, which is empty if the title says it all.
+    pub(super) fn description(&self) -> &'a str {
+        let description = self.node.at("description").text();
+        if description == self.title() { "" } else { description }
+    }
+
+    /// Returns the base of the path.
+    pub(super) fn server(&self) -> &'a str {
+        self.root.at("servers").items().first().map_or("", |server| server.at("url").text())
+    }
+
+    pub(super) fn parameters(&self) -> Vec<Row<'a>> {
+        let row = |parameter: &'a Node| {
+            let optional = if is_optional(parameter) { ", optional" } else { "" };
+            let note = format!("{}{optional}", parameter.at("in").text());
+            let (name, description) = (parameter.at("name"), parameter.at("description"));
+            Row::of(self.root, name.plain(), note, parameter.at("schema"), description.text())
         };
-        let is_good = |(status, _): &(&str, &Node)| status.starts_with('2');
-        let good: Vec<_> = all().filter(is_good).collect();
-        good.into_iter().rev().chain(all().filter(move |response| !is_good(response)))
+        self.node.at("parameters").items().iter().map(row).collect()
     }
 
-    pub(super) fn parameters<'b>(&'b self, root: &'b Node) -> impl Iterator<Item = &'b Node> {
-        let all = self.shared.iter().chain(self.node.at("parameters").items());
-        all.map(|parameter| parameter.resolve(root))
+    pub(super) fn bodies(&self) -> Vec<Content<'a>> {
+        contents(self.root, self.node.at("requestBody"))
     }
-}
 
-pub(super) fn method(page: &mut Html, method: &'static str) {
-    page.raw("<span class=\"method ").raw(method).raw("\">").raw(match method {
-        "get" => "GET",
-        "post" => "POST",
-        "put" => "PUT",
-        "patch" => "PATCH",
-        // Short enough for the list of contents.
-        "delete" => "DEL",
-        other => other,
-    });
-    page.raw("</span>");
-}
+    /// Returns the responses: success in descending order (202 before 200), then errors.
+    pub(super) fn responses(&self) -> Vec<Response<'a>> {
+        let all = self.node.at("responses").fields().iter();
+        let response = |(status, response): (&'a String, &'a Node)| {
+            let response = response.resolve(self.root);
+            let headers = response.at("headers");
+            let row = |(name, header): (&'a String, &'a Node)| {
+                let header = header.resolve(self.root);
+                let (schema, description) = (header.at("schema"), header.at("description"));
+                Row::of(self.root, name.clone(), "header".to_owned(), schema, description.text())
+            };
+            Response {
+                status,
+                codes: headers.at(CODE_HEADER).resolve(self.root).at("schema").at("enum").items(),
+                description: response.at("description").text(),
+                bodies: contents(self.root, response),
+                headers: headers.fields().iter().map(row).collect(),
+            }
+        };
+        let (mut good, bad): (Vec<_>, Vec<_>) =
+            all.map(response).partition(|response| response.codes.is_empty());
+        good.reverse();
+        good.extend(bad);
+        good
+    }
 
-pub(super) fn write(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    let server = root.at("servers").items().first().map_or("", |server| server.at("url").text());
-    page.raw("<article class=\"operation\" id=\"")
-        .id("operation", operation.id())
-        .raw("\">\n<div class=\"words\">\n");
-    page.raw("<h3><a href=\"#").id("operation", operation.id()).raw("\">").text(operation.title());
-    page.raw("</a></h3>\n<p class=\"path\">");
-    method(page, operation.method);
-    page.raw("<code>").text(server);
-    for (index, piece) in operation.path.split('/').enumerate() {
-        // A line may break before a slash, so that a long path fits a phone.
-        page.raw(if index == 0 { "" } else { "<wbr>/" }).text(piece);
+    /// Returns the status and the body of each successful response that has one.
+    pub(super) fn examples(&self) -> Vec<(&'a str, Safe<String>)> {
+        let responses = self.node.at("responses").fields().iter().rev();
+        let good = responses.filter(|(status, _)| status.starts_with('2'));
+        let example = |(status, response): (&'a String, &'a Node)| {
+            let (_, content) = response.at("content").fields().first()?;
+            Some((status.as_str(), example::coloured(&example::of_content(self.root, content)?)))
+        };
+        good.filter_map(example).collect()
     }
-    page.raw("</code></p>\n");
-    let description = operation.node.at("description").text();
-    if description != operation.title() {
-        prose::write(page, description);
-    }
-    parameters(page, root, operation);
-    request_body(page, root, operation);
-    responses(page, root, operation);
-    page.raw("</div>\n<div class=\"examples\">\n");
-    examples(page, root, operation);
-    page.raw("</div>\n</article>\n");
-}
 
-fn parameters(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    let mut parameters = operation.parameters(root).peekable();
-    if parameters.peek().is_none() {
-        return;
-    }
-    page.raw("<h4>Parameters</h4>\n<div class=\"wide\"><table class=\"cards fields\">\n<tbody>\n");
-    for parameter in parameters {
-        let optional = *parameter.at("required") != Node::Bool(true);
-        page.raw("<tr><th scope=\"row\"><code>").text(parameter.at("name").text()).raw("</code>");
-        page.raw(" <small>").text(parameter.at("in").text()).raw(if optional { ", optional" } else { "" });
-        page.raw("</small></th><td>");
-        schema::type_name(page, parameter.at("schema"));
-        schema::rules(page, parameter.at("schema").resolve(root));
-        page.raw("</td><td>");
-        prose::line(page, parameter.at("description").text());
-        page.raw("</td></tr>\n");
-    }
-    page.raw("</tbody>\n</table></div>\n");
-}
-
-fn request_body(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    let body = operation.node.at("requestBody").resolve(root);
-    for (content_type, content) in body.at("content").fields() {
-        page.raw("<h4>Body <small><code>").text(content_type).raw("</code>");
-        page.raw(if *body.at("required") == Node::Bool(true) { "" } else { ", optional" })
-            .raw("</small></h4>\n");
-        prose::write(page, body.at("description").text());
-        schema::write(page, root, content.at("schema"));
-    }
-}
-
-fn responses(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    page.raw("<h4>Responses</h4>\n<ul class=\"answers\">\n");
-    for (status, response) in operation.responses() {
-        let response = response.resolve(root);
-        page.raw("<li>").raw(if status.starts_with('2') {
-            "<span class=\"status good\">"
-        } else {
-            "<span class=\"status\">"
-        });
-        page.text(status).raw("</span><div>");
-        let codes = response.at("headers").at(CODE_HEADER).resolve(root).at("schema").at("enum").items();
-        if codes.is_empty() {
-            prose::line(page, response.at("description").text());
-            success_response(page, root, response);
-        } else {
-            for (index, code) in codes.iter().enumerate() {
-                page.raw(if index == 0 { "" } else { " " })
-                    .raw("<a class=\"code\" href=\"#")
-                    .id("error", code.text());
-                page.raw("\">").text(code.text()).raw("</a>");
+    /// Returns the request as a curl command; its variables are set by the user.
+    pub(super) fn curl(&self) -> String {
+        let mut words = vec![format!("curl{}", self.credentials())];
+        // curl uses GET, or POST with a body; any other method needs -X.
+        let body = self.node.at("requestBody").at("content").fields().first();
+        if self.method != if body.is_none() { "get" } else { "post" } {
+            words[0].push_str(&format!(" -X {}", self.method.to_uppercase()));
+        }
+        let (mut query, mut headers) = (Vec::new(), Vec::new());
+        let mut path = self.path.to_owned();
+        for parameter in self.node.at("parameters").items() {
+            let name = parameter.at("name").text();
+            match (parameter.at("in").text(), parameter.at("example")) {
+                ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
+                ("path", value) => path = path.replace(&format!("{{{name}}}"), &value.plain()),
+                (_, Node::Null) => {}
+                ("query", value) => query.push(format!("{name}={}", value.plain())),
+                (_, value) => {
+                    headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", value.plain()))));
+                }
             }
         }
-        page.raw("</div></li>\n");
-    }
-    page.raw("</ul>\n");
-}
-
-/// Writes the fields and headers of a successful response, folded: the example shows most of them.
-fn success_response(page: &mut Html, root: &Node, response: &Node) {
-    let headers = response.at("headers").fields();
-    let content = response.at("content").fields();
-    if headers.is_empty() && content.is_empty() {
-        return;
-    }
-    page.raw("<details><summary>Fields and headers</summary>\n");
-    for (content_type, content) in content {
-        page.raw("<p class=\"type\"><code>").text(content_type).raw("</code> ");
-        if content.at("schema").reference().is_some() {
-            schema::type_name(page, content.at("schema"));
+        let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+        words[0].push_str(&format!(" \"$HERMOD{}{path}{query}\"", self.server()));
+        words.extend(headers);
+        if let Some((content_type, content)) = body {
+            words.push(format!("-H {}", shell_quoted(&format!("Content-Type: {content_type}"))));
+            let example = example::of_content(self.root, content);
+            words.extend(example.map(|example| format!("-d {}", shell_quoted(&example.plain()))));
         }
-        page.raw("</p>\n");
-        schema::write(page, root, content.at("schema"));
+        words.join(" \\\n     ")
     }
-    if !headers.is_empty() {
-        page.raw("<div class=\"wide\"><table class=\"cards fields\">\n<tbody>\n");
-    }
-    for (name, header) in headers {
-        let header = header.resolve(root);
-        page.raw("<tr><th scope=\"row\"><code>").text(name).raw("</code> <small>header</small></th><td>");
-        schema::type_name(page, header.at("schema"));
-        schema::rules(page, header.at("schema"));
-        page.raw("</td><td>");
-        prose::line(page, header.at("description").text());
-        page.raw("</td></tr>\n");
-    }
-    if !headers.is_empty() {
-        page.raw("</tbody>\n</table></div>\n");
-    }
-    page.raw("</details>\n");
-}
 
-fn examples(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    page.raw("<p>Request</p>\n<pre><code>").text(&curl(root, operation)).raw("</code></pre>\n");
-    for (status, response) in operation.responses().filter(|(status, _)| status.starts_with('2')) {
-        let content = response.resolve(root).at("content").fields().first();
-        let Some(value) = content.and_then(|(_, content)| example::of_content(root, content)) else {
-            continue;
-        };
-        page.raw("<p>Response ").text(status).raw("</p>\n<pre><code>");
-        example::pretty(page, &value, 0);
-        page.raw("</code></pre>\n");
+    /// Returns the curl option of the first authentication scheme.
+    fn credentials(&self) -> &'static str {
+        let first = self.root.at("security").items().first().and_then(|first| first.fields().first());
+        let schemes = self.root.at("components").at("securitySchemes");
+        match first.map_or("", |(name, _)| schemes.at(name).at("scheme").text()) {
+            "basic" => " -u \"$KEY:$SECRET\"",
+            "bearer" => " -H \"Authorization: Bearer $TOKEN\"",
+            _ => "",
+        }
     }
 }
 
-/// Returns the request as a curl command; its variables are set by the user.
-pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
-    let mut words = vec![format!("curl{}", credentials(root, operation))];
-    // curl uses GET, or POST with a body; any other method needs -X.
-    let usual = if operation.node.at("requestBody").is_null() { "get" } else { "post" };
-    if operation.method != usual {
-        words[0].push_str(&format!(" -X {}", operation.method.to_uppercase()));
-    }
-    let mut query = Vec::new();
-    let mut headers = Vec::new();
-    let mut path = operation.path.to_owned();
-    for parameter in operation.parameters(root) {
-        let name = parameter.at("name").text();
-        let example = parameter.at("example");
-        match (parameter.at("in").text(), example) {
-            ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
-            ("path", value) => path = path.replace(&format!("{{{name}}}"), &plain(value)),
-            (_, Node::Null) => {}
-            ("query", value) => query.push(format!("{name}={}", plain(value))),
-            ("header", value) => {
-                headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", plain(value)))))
-            }
-            _ => {}
+fn is_optional(node: &Node) -> bool {
+    *node.at("required") != Node::Bool(true)
+}
+
+fn contents<'a>(root: &'a Node, owner: &'a Node) -> Vec<Content<'a>> {
+    let content = |(content_type, content): (&'a String, &'a Node)| {
+        let schema = content.at("schema");
+        Content {
+            content_type,
+            is_optional: is_optional(owner),
+            name: schema.reference().map(|_| words(schema)).unwrap_or_default(),
+            schema: Shown::of(root, schema),
         }
-    }
-    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-    let server = root.at("servers").items().first().map_or("", |server| server.at("url").text());
-    words[0].push_str(&format!(" \"$HERMOD{server}{path}{query}\""));
-    words.extend(headers);
-    let body = operation.node.at("requestBody").resolve(root).at("content").fields().first();
-    if let Some((content_type, content)) = body {
-        words.push(format!("-H {}", shell_quoted(&format!("Content-Type: {content_type}"))));
-        if let Some(example) = example::of_content(root, content) {
-            words.push(format!("-d {}", shell_quoted(&plain(&example))));
-        }
-    }
-    words.join(" \\\n     ")
+    };
+    owner.at("content").fields().iter().map(content).collect()
 }
 
 /// Quotes a text for a shell.
 fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Returns the curl option of the first authentication scheme.
-fn credentials(root: &Node, operation: &Operation<'_>) -> &'static str {
-    let needs = match operation.node.at("security") {
-        Node::Null => root.at("security"),
-        own => own,
-    };
-    let Some((name, _)) = needs.items().first().and_then(|first| first.fields().first()) else { return "" };
-    let scheme = root.at("components").at("securitySchemes").at(name);
-    match scheme.at("scheme").text() {
-        "basic" => " -u \"$KEY:$SECRET\"",
-        "bearer" => " -H \"Authorization: Bearer $TOKEN\"",
-        _ => "",
-    }
 }

@@ -1,56 +1,29 @@
-//! Renders the Markdown of descriptions: paragraphs, lists with `- `, fenced code, `code` and **bold**. Anything else is
-//! plain text.
+//! The Markdown of descriptions as HTML. HTML in it is text.
 
-use super::html::Html;
+use askama::filters::Safe;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 
-pub(super) fn write(page: &mut Html, text: &str) {
-    for (index, block) in text.split("```").enumerate() {
-        if index % 2 == 1 {
-            // The language after the fence is ignored.
-            let code = block.split_once('\n').map_or(block, |(_, code)| code);
-            page.raw("<pre><code>").text(code.trim_end()).raw("</code></pre>\n");
-        } else {
-            block.split("\n\n").for_each(|paragraph| write_paragraph(page, paragraph.trim()));
-        }
-    }
+/// Returns a description with its paragraphs.
+pub(super) fn blocks(text: &str) -> Safe<String> {
+    written(events(text))
 }
 
-/// Writes a description inline, without paragraphs.
-pub(super) fn line(page: &mut Html, text: &str) {
-    for (index, span) in text.split('`').enumerate() {
-        if index % 2 == 1 {
-            page.raw("<code>").text(span).raw("</code>");
-        } else {
-            weighted(page, span);
-        }
-    }
+/// Returns a description without paragraphs, for the cell of a table.
+pub(super) fn line(text: &str) -> Safe<String> {
+    let is_paragraph =
+        |event: &Event<'_>| matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph));
+    written(events(text).filter(|event| !is_paragraph(event)))
 }
 
-fn write_paragraph(page: &mut Html, paragraph: &str) {
-    if paragraph.is_empty() {
-        return;
-    }
-    if !paragraph.starts_with("- ") {
-        page.raw("<p>");
-        line(page, paragraph);
-        page.raw("</p>\n");
-        return;
-    }
-    page.raw("<ul>\n");
-    for item in paragraph.trim_start_matches("- ").split("\n- ") {
-        page.raw("<li>");
-        line(page, item);
-        page.raw("</li>\n");
-    }
-    page.raw("</ul>\n");
+fn events(text: &str) -> impl Iterator<Item = Event<'_>> {
+    Parser::new(text).map(|event| match event {
+        Event::Html(markup) | Event::InlineHtml(markup) => Event::Text(markup),
+        other => other,
+    })
 }
 
-fn weighted(page: &mut Html, text: &str) {
-    for (index, span) in text.split("**").enumerate() {
-        if index % 2 == 1 {
-            page.raw("<strong>").text(span).raw("</strong>");
-        } else {
-            page.text(span);
-        }
-    }
+fn written<'a>(events: impl Iterator<Item = Event<'a>>) -> Safe<String> {
+    let mut page = String::new();
+    html::push_html(&mut page, events);
+    Safe(page)
 }

@@ -1,8 +1,6 @@
-//! Schemas: the type of a value as text, the fields of an object as a table.
+//! Schemas: the type of a value in words, the fields of an object as rows of a table.
 
-use super::html::Html;
-use super::node::{Node, plain};
-use super::prose;
+use super::node::Node;
 
 /// The depth of nested objects in one table.
 const DEPTH_MAX: usize = 3;
@@ -13,24 +11,55 @@ const PIECES_MAX: u32 = 16;
 /// Formats that are about storage and are not printed as rules.
 const SIZES: [&str; 5] = ["int32", "int64", "float", "double", "uint64"];
 
-/// Writes all named schemas.
-pub(super) fn catalogue(page: &mut Html, root: &Node) {
-    let schemas = root.at("components").at("schemas").fields();
-    if schemas.is_empty() {
-        return;
+/// A schema as it is shown: a table if it has fields, else its type and rules.
+pub(super) struct Shown<'a> {
+    pub(super) words: Vec<Word<'a>>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn of(root: &'a Node, schema: &'a Node) -> Shown<'a> {
+        let schema = schema.resolve(root);
+        let mut rows = Vec::new();
+        add_rows(&mut rows, root, schema, &mut Vec::new());
+        Shown { words: words(schema), rules: rules(schema), rows }
     }
-    page.raw("<section class=\"group\">\n<h2 id=\"schemas\">Schemas</h2>\n");
-    for (name, schema) in schemas {
-        page.raw("<article class=\"schema\">\n<h3 id=\"")
-            .id("schema", name)
-            .raw("\">")
-            .text(name)
-            .raw("</h3>\n");
-        prose::write(page, schema.at("description").text());
-        write(page, root, schema);
-        page.raw("</article>\n");
+}
+
+/// A part of the name of a type.
+pub(super) struct Word<'a> {
+    pub(super) text: &'a str,
+    /// Whether it is the name of a schema, which has a section of its own.
+    pub(super) is_name: bool,
+}
+
+/// What a value has to comply with: words, values, or both.
+pub(super) struct Rule {
+    pub(super) words: String,
+    pub(super) values: Vec<String>,
+}
+
+/// A row in a table of fields, parameters or headers.
+pub(super) struct Row<'a> {
+    pub(super) name: String,
+    /// What stands beside the name, such as "optional".
+    pub(super) note: String,
+    pub(super) words: Vec<Word<'a>>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) description: &'a str,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn of(
+        root: &'a Node,
+        name: String,
+        note: String,
+        schema: &'a Node,
+        description: &'a str,
+    ) -> Row<'a> {
+        Row { name, note, words: words(schema), rules: rules(schema.resolve(root)), description }
     }
-    page.raw("</section>\n");
 }
 
 /// One field of an object.
@@ -51,125 +80,89 @@ pub(super) fn fields_of<'a>(root: &'a Node, schema: &'a Node) -> Vec<Field<'a>> 
         required.extend(piece.at("required").items());
         pieces.extend(piece.at("allOf").items().iter().rev().map(|inner| inner.resolve(root)));
     }
-    let field = |(name, node): &'a (String, Node)| {
+    let field = |(name, node): (&'a String, &'a Node)| {
         let is_required = required.iter().any(|given: &&Node| given.text() == name);
         Field { name, node, is_required }
     };
     properties.into_iter().map(field).collect()
 }
 
-/// Writes the fields of an object; of any other schema, its type and rules.
-pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
-    let resolved = schema.resolve(root);
-    if fields_of(root, resolved).is_empty() {
-        page.raw("<p class=\"type\">");
-        type_name(page, resolved);
-        rules(page, resolved);
-        page.raw("</p>\n");
-        return;
-    }
-    page.raw("<div class=\"wide\"><table class=\"cards fields\">\n<tbody>\n");
-    write_rows(page, root, resolved, &mut Vec::new());
-    page.raw("</tbody>\n</table></div>\n");
-}
-
-fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut Vec<&'a str>) {
-    for Field { name, node: field, is_required } in fields_of(root, schema) {
+fn add_rows<'a>(rows: &mut Vec<Row<'a>>, root: &'a Node, schema: &'a Node, path: &mut Vec<&'a str>) {
+    for Field { name, node, is_required } in fields_of(root, schema) {
         path.push(name);
-        page.raw("<tr><th scope=\"row\"><code>").text(&path.join(".")).raw("</code>");
-        page.raw(if is_required { "" } else { " <small>optional</small>" }).raw("</th><td>");
-        type_name(page, field);
-        // The rules of a named schema are repeated here.
-        let named = field.resolve(root);
-        rules(page, named);
-        page.raw("</td><td>");
-        let own = field.at("description").text();
-        let inherited = named.at("description").text().split("\n\n").next().unwrap_or_default();
-        prose::line(page, if own.is_empty() { inherited } else { own });
-        page.raw("</td></tr>\n");
+        // A field without a description has the start of its schema's.
+        let inherited = node.resolve(root).at("description").text().split("\n\n").next().unwrap_or_default();
+        let own = node.at("description").text();
+        let description = if own.is_empty() { inherited } else { own };
+        let note = if is_required { String::new() } else { "optional".to_owned() };
+        rows.push(Row::of(root, path.join("."), note, node, description));
         // Named schemas have their own section; only unnamed ones are nested.
-        let inner = if field.at("items").is_null() { field } else { field.at("items") };
+        let inner = if node.at("items").is_null() { node } else { node.at("items") };
         if path.len() < DEPTH_MAX && inner.reference().is_none() {
-            write_rows(page, root, inner, path);
+            add_rows(rows, root, inner, path);
         }
         path.pop();
     }
 }
 
-/// Writes the type, with a link to a named schema.
-pub(super) fn type_name(page: &mut Html, schema: &Node) {
-    if let Some(name) = schema.reference() {
-        page.raw("<a href=\"#").id("schema", name).raw("\">").text(name).raw("</a>");
-        return;
+/// Returns the type, such as "list of Message".
+pub(super) fn words(schema: &Node) -> Vec<Word<'_>> {
+    let plain = |text| Word { text, is_name: false };
+    if let Some(text) = schema.reference() {
+        return vec![Word { text, is_name: true }];
     }
-    for choice in ["oneOf", "anyOf", "allOf"] {
+    for (choice, joint) in [("oneOf", " or "), ("allOf", " and ")] {
         let items = schema.at(choice).items();
-        if items.is_empty() {
-            continue;
+        if !items.is_empty() {
+            return joined(items.iter().map(words), || plain(joint));
         }
-        for (index, item) in items.iter().enumerate() {
-            page.raw(match (index, choice) {
-                (0, _) => "",
-                (_, "allOf") => " and ",
-                (_, _) => " or ",
-            });
-            type_name(page, item);
-        }
-        return;
     }
     match schema.at("type") {
         Node::Text(name) if name == "array" => {
-            page.raw("list of ");
-            type_name(page, schema.at("items"));
+            let mut list = vec![plain("list of ")];
+            list.extend(words(schema.at("items")));
+            list
         }
-        Node::Text(name) => {
-            page.text(name);
-        }
-        Node::List(names) => {
-            let names: Vec<&str> = names.iter().map(Node::text).collect();
-            page.text(&names.join(" or "));
-        }
-        _ => {
-            page.raw("any value");
-        }
+        Node::Text(name) => vec![plain(name)],
+        Node::List(names) => joined(names.iter().map(|name| vec![plain(name.text())]), || plain(" or ")),
+        _ => vec![plain("any value")],
     }
 }
 
-/// Writes the rules of a value.
-pub(super) fn rules(page: &mut Html, schema: &Node) {
-    let values = schema.at("enum").items();
+fn joined<'a>(lists: impl Iterator<Item = Vec<Word<'a>>>, joint: impl Fn() -> Word<'a>) -> Vec<Word<'a>> {
+    let mut all = Vec::new();
+    for list in lists {
+        all.extend((!all.is_empty()).then(&joint));
+        all.extend(list);
+    }
+    all
+}
+
+fn rules(schema: &Node) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    let values: Vec<String> = schema.at("enum").items().iter().map(Node::plain).collect();
     if !values.is_empty() {
-        page.raw("<span class=\"rule\">");
-        for (index, value) in values.iter().enumerate() {
-            page.raw(if index == 0 { "" } else { " | " }).raw("<code>").text(&plain(value)).raw("</code>");
-        }
-        page.raw("</span>");
+        rules.push(Rule { words: String::new(), values });
     }
     for (least, most, unit) in [
         ("minLength", "maxLength", " characters"),
         ("minimum", "maximum", ""),
         ("minItems", "maxItems", " items"),
     ] {
-        range(page, schema.at(least), schema.at(most), unit);
+        let (least, most) = (schema.at(least), schema.at(most));
+        let words = match (least.is_null(), most.is_null()) {
+            (true, true) => continue,
+            (false, false) => format!("{} to {}{unit}", least.plain(), most.plain()),
+            (false, true) => format!("at least {}{unit}", least.plain()),
+            (true, false) => format!("up to {}{unit}", most.plain()),
+        };
+        rules.push(Rule { words, values: Vec::new() });
     }
-    for (keyword, words) in
-        [("const", "always "), ("format", ""), ("pattern", "pattern "), ("default", "default ")]
-    {
+    for (keyword, words) in [("format", ""), ("pattern", "pattern "), ("default", "default ")] {
         let value = schema.at(keyword);
         if !value.is_null() && !SIZES.contains(&value.text()) {
-            page.raw("<span class=\"rule\">").raw(words).raw("<code>").text(&plain(value));
-            page.raw("</code></span>");
+            rules.push(Rule { words: words.to_owned(), values: vec![value.plain()] });
         }
     }
-}
-
-fn range(page: &mut Html, least: &Node, most: &Node, unit: &'static str) {
-    let (from, to) = (plain(least), plain(most));
-    let words = match (least.is_null(), most.is_null()) {
-        (true, true) => return,
-        (false, false) => format!("{from} to {to}"),
-        (false, true) => format!("at least {from}"),
-        (true, false) => format!("up to {to}"),
-    };
-    page.raw("<span class=\"rule\">").text(&words).raw(unit).raw("</span>");
+    rules
 }

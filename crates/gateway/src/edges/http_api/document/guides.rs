@@ -1,5 +1,4 @@
-//! Sections of the document that are not operations: webhooks, and SMPP for customers. In the Markdown subset that the
-//! page renders.
+//! Sections of the document that are not operations, in Markdown: webhooks, and SMPP for customers.
 
 use hermod_domain::receipt::DLR_ERRORS;
 
