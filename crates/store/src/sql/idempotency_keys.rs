@@ -55,11 +55,7 @@ impl SqlTables<'_> {
         Ok(())
     }
 
-    fn add_key_segment(
-        &self,
-        bucket: KeyBucketId,
-        segment: &KeySegment,
-    ) -> Result<(), TableError> {
+    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError> {
         let mut insert =
             self.connection.prepare_cached("INSERT INTO key_block (id, entries) VALUES (?1, ?2)")?;
         for (no, entries) in (segment.no * BLOCKS_PER_SEGMENT..).zip(&segment.blocks) {
