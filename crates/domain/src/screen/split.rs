@@ -1,5 +1,5 @@
 //! The parts of messages that customers have split themselves. A handset joins them, so a rule is matched against the text
-//! across the borders of the parts, in whatever order and over whichever connections of the account they come.
+//! across the borders of the parts. They may come in any order, and over several connections of the account.
 
 use crate::ids::AccountId;
 use crate::phone::Msisdn;
@@ -34,7 +34,7 @@ pub struct SplitPart {
 /// Neighbouring parts of one message, in order.
 pub type Joined = Vec<Piece>;
 
-/// The part or its neighbours were submitted with so many different texts that they cannot all be screened.
+/// The part and its neighbours have more than [`JOINS_MAX`] combinations of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the parts of the message were submitted with too many different texts")]
 pub struct TooManyVariants;

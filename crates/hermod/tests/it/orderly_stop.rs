@@ -2,26 +2,16 @@
 
 use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
-use crate::scenario::Esme;
 use crate::scenario::http::call;
+use crate::scenario::{Esme, message};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
-use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
+use hermod_smpp::{BindType, CommandStatus};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// The customer's software decides how long it takes, not a time.
 const SETTINGS: &str = "[smpp]\nresponse_timeout = \"5m\"\n[shutdown]\nannounce = \"1s\"\nlinger = \"5m\"\n[log]\nlevel = \"warn\"\n";
-
-fn message(text: &str) -> SubmitSm<'_> {
-    SubmitSm {
-        source: Address::alphanumeric(b"Hermod"),
-        destination: Address::international(b"4915112345678"),
-        registered_delivery: 1,
-        short_message: Hidden(text.as_bytes()),
-        ..SubmitSm::default()
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_gateway_serves_its_binds_until_they_have_answered_and_repeats_no_receipt() {

@@ -9,11 +9,11 @@ use bytes::BytesMut;
 use hermod_engine::tables::TableError;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// Rows of one step, which is one transaction: about a second.
+/// Rows of one step, which is one transaction.
 const STEP_ROWS_MAX: u64 = 100_000;
 /// Octets that are sent at once, and about the memory that a copy to a server needs.
 const SEND_BYTES: usize = 256 * 1024;
-/// Rows that are read from a server at once. The largest, blocks of idempotency keys, have some tens of KiB.
+/// Rows that are read from a server at once.
 const FETCHED_ROWS: u32 = 1_000;
 
 /// A table that is copied.

@@ -2,7 +2,7 @@
 //! that opens nothing else.
 
 use super::second_factor::check_code;
-use super::signed_in::SignedIn;
+use super::sessions::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
 use crate::provision::SignInProof;
 use crate::secrets::Secret;

@@ -1,7 +1,7 @@
 //! One-time links, by which a user chooses a password and accepts an invitation, or chooses another password.
 
 use super::invitation::Invitation;
-use super::signed_in::SignedIn;
+use super::sessions::SignedIn;
 use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};

@@ -10,7 +10,6 @@ mod mails;
 mod second_factor;
 mod sessions;
 mod sign_in;
-mod signed_in;
 mod team;
 
 pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
@@ -27,11 +26,10 @@ pub use second_factor::{
     switch_off_second_factor,
 };
 pub use sessions::{
-    Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open,
+    Client, Session, SessionView, SignedIn, end_other_sessions, end_session, find_session, is_session_open,
     list_sessions, open_session,
 };
 pub use sign_in::{Device, change_password, confirm_password, device_token, sign_in};
-pub use signed_in::SignedIn;
 pub use team::{
     Invited, OpenInvitation, Team, TeamMember, change_role, invite_to_team, make_member_link, remove_member,
     show_team, team_row_id,

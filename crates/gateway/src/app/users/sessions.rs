@@ -1,6 +1,5 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
-use super::signed_in::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
 use crate::provision::{self, SignInProof};
 use crate::secrets::Secret;
@@ -22,6 +21,14 @@ const SEEN_EVERY: Duration = Duration::from_secs(300);
 /// How long after the password was typed sensitive changes need no other proof.
 const CONFIRMED_FOR: Duration = Duration::from_secs(600);
 const AGENT_CHARS_MAX: usize = 200;
+
+/// A user whose password was right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedIn {
+    pub user: u32,
+    /// What the user proved, or has to prove with a code.
+    pub proof: SignInProof,
+}
 
 /// The program and the address that a session was opened from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Signing in with an e-mail address and a password. An unknown address and a wrong password take the same time and get the
 //! same answer.
 
+use super::sessions::SignedIn;
 use super::sessions::{self, Session};
-use super::signed_in::SignedIn;
 use super::{UserRefusal, hashing, second_factor, too_many};
 use crate::author::Author;
 use crate::provision::{SignInChange, SignInProof, canonical_email};

@@ -5,10 +5,10 @@ use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
 use crate::cli::process::{command, path};
 use crate::crash::Customer;
 use crate::real_time::{PATIENCE, now, pause};
-use crate::scenario::Esme;
+use crate::scenario::{Esme, message};
 use hermod_gateway::clock::within;
 use hermod_simulator::load::http::Which;
-use hermod_smpp::{Address, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, encode};
+use hermod_smpp::{CommandId, CommandStatus, Frame, Pdu, encode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -157,16 +157,6 @@ async fn answer(esme: &mut Esme, pdu: &Pdu<'_>, sequence: u32) {
     let mut out = bytes::BytesMut::new();
     encode(pdu, CommandStatus::OK, sequence, &mut out).expect("a PDU");
     esme.send_octets(&out).await;
-}
-
-fn message(text: &str) -> SubmitSm<'_> {
-    SubmitSm {
-        source: Address::alphanumeric(b"Hermod"),
-        destination: Address::international(b"4915112345678"),
-        registered_delivery: 1,
-        short_message: Hidden(text.as_bytes()),
-        ..SubmitSm::default()
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,8 +4,8 @@
 use super::rig::{Cluster, NAMES, cycles};
 use crate::cli::process::{command, path};
 use crate::crash::Customer;
-use crate::scenario::Esme;
-use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm};
+use crate::scenario::{Esme, message};
+use hermod_smpp::{BindType, CommandId, CommandStatus, Frame, Pdu};
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -79,16 +79,6 @@ impl Bind {
         }
         let Ok(Pdu::SubmitSmResp(response)) = frame.decode() else { panic!("{frame:?}") };
         self.accepted.push(String::from_utf8(response.message_id.to_vec()).expect("digits"));
-    }
-}
-
-fn message(text: &str) -> SubmitSm<'_> {
-    SubmitSm {
-        source: Address::alphanumeric(b"Hermod"),
-        destination: Address::international(b"4915112345678"),
-        registered_delivery: 1,
-        short_message: Hidden(text.as_bytes()),
-        ..SubmitSm::default()
     }
 }
 

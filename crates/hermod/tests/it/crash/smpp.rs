@@ -5,10 +5,10 @@
 use super::{Chance, check_each_message};
 use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
-use crate::scenario::Esme;
+use crate::scenario::{Esme, message};
 use crate::store_access::{audit, audit_clean, number_from, store_of};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
-use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4};
+use hermod_smpp::{BindType, CommandId, CommandStatus, Frame, Pdu, VERSION_3_4};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -128,16 +128,6 @@ async fn collect_receipts(address: SocketAddr, stored: u64, book: &mut Book) {
         take(&mut esme, &frame, book).await;
     }
     esme.unbind_after_receipts().await;
-}
-
-fn message(text: &str) -> SubmitSm<'_> {
-    SubmitSm {
-        source: Address::alphanumeric(b"Hermod"),
-        destination: Address::international(b"4915112345678"),
-        registered_delivery: 1,
-        short_message: Hidden(text.as_bytes()),
-        ..SubmitSm::default()
-    }
 }
 
 async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {

@@ -1,7 +1,7 @@
 //! Jumps of the machine's clock do not affect queues, retries, ids or receipts.
 
-use super::smpp::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::smpp::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{BindType, CommandStatus};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Time limits of messages: expiry, unknown status, deletion of text and record.
 
-use super::smpp::{message, provision_alice_smpp};
+use super::smpp::provision_alice_smpp;
 use crate::real_time::{PATIENCE, now, pause};
-use crate::scenario::{Esme, Scenario};
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, CommandStatus, SubmitSm};
 use std::time::Duration;

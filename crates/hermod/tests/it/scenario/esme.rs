@@ -5,8 +5,8 @@ use crate::real_time::{PATIENCE, pause};
 use bytes::BytesMut;
 use hermod_gateway::clock::within;
 use hermod_smpp::{
-    Bind, BindType, CommandId, CommandStatus, DeliverSmResp, Frame, Hidden, Pdu, SubmitSm, Tag, VERSION_3_4,
-    encode, next_frame,
+    Address, Bind, BindType, CommandId, CommandStatus, DeliverSmResp, Frame, Hidden, Pdu, SubmitSm, Tag,
+    VERSION_3_4, encode, next_frame,
 };
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -15,6 +15,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const PDU_BYTES_MAX: u32 = 70_000;
+
+/// Returns a short message from `Hermod` that requests final receipts.
+pub(crate) fn message(text: &str) -> SubmitSm<'_> {
+    SubmitSm {
+        source: Address::alphanumeric(b"Hermod"),
+        destination: Address::international(b"4915112345678"),
+        registered_delivery: 1,
+        short_message: Hidden(text.as_bytes()),
+        ..SubmitSm::default()
+    }
+}
 
 pub(crate) struct Esme {
     stream: TcpStream,

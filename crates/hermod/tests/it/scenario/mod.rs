@@ -12,7 +12,7 @@ pub(crate) mod http;
 mod inbound;
 
 pub(crate) use customer::Customer;
-pub(crate) use esme::Esme;
+pub(crate) use esme::{Esme, message};
 pub(crate) use http::{HttpAnswer, Page, call_page};
 
 pub(crate) use crate::gateways::GatewaySetup;

@@ -37,9 +37,9 @@ impl Store {
         self.inner.access.shared.erasure_key.get().copied()
     }
 
-    /// Erases a phone number in the data of one account or of all, up to now. Reads every stored message, in short reads.
+    /// Erases a phone number in the data of one account or of all. Reads every stored message, in short reads.
     /// Messages that are not final keep the number and are counted in the result. The erasure is kept, as a keyed digest of the
-    /// number, to be made again by [`Store::replay_erasures`].
+    /// number, to be made again by [`Store::replay_erasures`] up to this time.
     pub async fn erase_number(
         &self,
         number: Msisdn,

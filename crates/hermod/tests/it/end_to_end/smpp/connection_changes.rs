@@ -1,7 +1,7 @@
 //! Changes of a connection with open binds: a bind that is no longer allowed is unbound at once.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{BindType, CommandStatus, VERSION_3_4};
 

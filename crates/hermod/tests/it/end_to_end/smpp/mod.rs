@@ -9,18 +9,6 @@ mod submit;
 mod webhook_events;
 
 use crate::scenario::Scenario;
-use hermod_smpp::{Address, Hidden, SubmitSm};
-
-/// Returns a short message from `Hermod` that requests final receipts.
-pub(super) fn message(text: &str) -> SubmitSm<'_> {
-    SubmitSm {
-        source: Address::alphanumeric(b"Hermod"),
-        destination: Address::international(b"4915112345678"),
-        registered_delivery: 1,
-        short_message: Hidden(text.as_bytes()),
-        ..SubmitSm::default()
-    }
-}
 
 /// Provisions an SMPP connection of alice's with these lines.
 pub(super) async fn provision_alice_smpp(s: &Scenario, settings: &str) {

@@ -1,7 +1,7 @@
 //! query_sm, cancel_sm and replace_sm.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{BindType, CancelSm, CommandId, CommandStatus, Pdu, QuerySm, ReplaceSm};
 

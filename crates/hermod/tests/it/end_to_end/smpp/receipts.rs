@@ -1,7 +1,7 @@
 //! Delivery receipts to binds: requested ones only, to any receiver of the connection, with retries.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, CommandStatus, SubmitSm, VERSION_3_3};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Screening rules over SMPP in every data coding.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{BindType, CommandStatus, Hidden, SubmitSm, Tag, TlvBuffer, esm_class};
 

@@ -1,7 +1,7 @@
 //! SMPP sessions: bind, inactivity, unbind.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{BindType, CommandId, CommandStatus, Pdu, VERSION_3_4};
 use std::time::Duration;

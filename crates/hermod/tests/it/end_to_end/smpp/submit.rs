@@ -1,7 +1,7 @@
 //! submit_sm, data_sm and submit_multi: charging, splitting, encodings and statuses.
 
-use super::{message, provision_alice_smpp};
-use crate::scenario::{Esme, Scenario};
+use super::provision_alice_smpp;
+use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{
     Address, BindType, CommandStatus, DataSm, Destination, DestinationsBuffer, Hidden, Pdu, SubmitMulti,

@@ -1,9 +1,9 @@
 //! SMPP customers with a webhook: which reports become webhook events. The events are read from the store; no server
 //! listens at the address.
 
-use super::{message, provision_alice_smpp};
+use super::provision_alice_smpp;
 use crate::real_time::{PATIENCE, now, pause};
-use crate::scenario::{Esme, Scenario};
+use crate::scenario::{Esme, Scenario, message};
 use crate::store_access::account_id;
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, SubmitSm};
