@@ -12,42 +12,44 @@ const NO_AUTHOR: &str = "unknown";
 /// The action of a row that was written for a posting alone.
 const POSTED: &str = "ledger.post";
 
-impl Batch<'_> {
-    /// Appends entries to the audit log. The postings of the same command belong to the entries of their accounts; those
-    /// without such an entry get rows of their own.
-    pub fn append_to_audit_log(&mut self, entries: &[AuditEntry]) -> Result<(), TableError> {
-        let mut postings = std::mem::take(&mut self.unlogged_postings);
-        for entry in entries {
-            let own = postings.iter().position(|posting| entry.account == Some(posting.account));
-            let posting = own.map(|place| postings.remove(place));
-            self.append(entry.clone(), posting)?;
-        }
-        for posting in postings {
-            self.append(entry_about(posting, entries.first()), Some(posting))?;
-        }
-        Ok(())
+/// Appends entries to the audit log. The postings of the same command belong to the entries of their accounts; those
+/// without such an entry get rows of their own.
+pub fn append(batch: &mut Batch<'_>, entries: &[AuditEntry]) -> Result<(), TableError> {
+    let mut postings = std::mem::take(&mut batch.unlogged_postings);
+    for entry in entries {
+        let own = postings.iter().position(|posting| entry.account == Some(posting.account));
+        let posting = own.map(|place| postings.remove(place));
+        append_row(batch, entry.clone(), posting)?;
     }
+    for posting in postings {
+        append_row(batch, entry_about(posting, entries.first()), Some(posting))?;
+    }
+    Ok(())
+}
 
-    /// Logs the postings of commands that name no author.
-    pub fn log_postings(&mut self) -> Result<(), TableError> {
-        if self.unlogged_postings.is_empty() { Ok(()) } else { self.append_to_audit_log(&[]) }
-    }
+/// Logs the postings of commands that name no author.
+pub fn append_postings(batch: &mut Batch<'_>) -> Result<(), TableError> {
+    if batch.unlogged_postings.is_empty() { Ok(()) } else { append(batch, &[]) }
+}
 
-    fn append(&mut self, entry: AuditEntry, posting: Option<UnloggedPosting>) -> Result<(), TableError> {
-        let key = self.state.audit_log.key;
-        let posting = posting.map(|UnloggedPosting { id, change, .. }| AuditPosting {
-            entry: id,
-            balance: change.balance,
-            credit_used: change.credit_used,
-        });
-        let row = self.state.audit_log.end(self.tables)?.append(key, entry, posting);
-        let end = AuditEnd::from(&row);
-        let seal = end.seal(key, SealPlace::Database);
-        self.tables.write(AuditLogChange::Add { row, seal });
-        self.state.audit_log.set_end(end);
-        self.audit_log_end = Some(end);
-        Ok(())
-    }
+fn append_row(
+    batch: &mut Batch<'_>,
+    entry: AuditEntry,
+    posting: Option<UnloggedPosting>,
+) -> Result<(), TableError> {
+    let key = batch.state.audit_log.key;
+    let posting = posting.map(|UnloggedPosting { id, change, .. }| AuditPosting {
+        entry: id,
+        balance: change.balance,
+        credit_used: change.credit_used,
+    });
+    let row = batch.state.audit_log.end(batch.tables)?.append(key, entry, posting);
+    let end = AuditEnd::from(&row);
+    let seal = end.seal(key, SealPlace::Database);
+    batch.tables.write(AuditLogChange::Add { row, seal });
+    batch.state.audit_log.set_end(end);
+    batch.audit_log_end = Some(end);
+    Ok(())
 }
 
 fn entry_about(posting: UnloggedPosting, author: Option<&AuditEntry>) -> AuditEntry {

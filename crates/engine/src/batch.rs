@@ -1,6 +1,6 @@
 //! One transaction of the writer. Its commands run one after the other, and each sees the changes of those before it.
 //! Each command decides before it writes, so a refusal writes nothing. When all commands have run, `dispatch.rs` claims
-//! parts for links with free slots, and [`Batch::finish`] writes the rows that were held back.
+//! parts for links with free slots, and `commands::finish` writes the rows that were held back.
 
 use crate::maps::{HashMap, HashSet};
 use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
@@ -25,8 +25,7 @@ use crate::state::report_target::ReportTarget;
 use crate::state::velocity::RecentTraffic;
 use crate::steps::{MessageStep, StepKind};
 use crate::tables::{
-    MessageKey, PartChange, PartRow, ReportRange, StepChange, TableError, Tables, UnreadablePart,
-    UnreadableReport,
+    MessageKey, PartChange, PartRow, ReportRange, StepChange, Tables, UnreadablePart, UnreadableReport,
 };
 use hermod_domain::audit::AuditEnd;
 use hermod_domain::catalogue::Catalogue;
@@ -258,20 +257,6 @@ impl<'a> Batch<'a> {
     /// Moves the time of the batch forward to `now`, never back.
     pub fn advance_to(&mut self, now: Timestamp) {
         self.now = self.now.max(now);
-    }
-
-    /// Writes everything that was held back, and applies all changes. The last step before the commit.
-    pub fn finish(&mut self) -> Result<(), TableError> {
-        self.write_fresh();
-        self.log_postings()?;
-        self.write_last_event_number();
-        self.state.keys.write(self.tables);
-        self.state.balances.write(self.tables);
-        self.state.aliases.write(self.tables);
-        self.state.today.write(self.tables);
-        self.keep_steps();
-        self.delete_accepted_reports()?;
-        self.tables.apply()
     }
 
     /// Writes those of the steps so far that are kept to the timelines. A command that deletes timelines calls this first, so that

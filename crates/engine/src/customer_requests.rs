@@ -8,61 +8,56 @@ use crate::ops::{
 use crate::tables::{CustomerRequestChange, TableError};
 use hermod_domain::customer_request::CustomerRequestState;
 
-impl Batch<'_> {
-    /// Stores a request, unless the account has an open one for the same or too many open ones. Deletes the oldest that has
-    /// ended if the account has the most that are kept.
-    pub fn make_customer_request(
-        &mut self,
-        new: &NewCustomerRequest,
-    ) -> Result<MadeCustomerRequest, TableError> {
-        self.advance_to(new.now);
-        let kept = self.tables.read()?.customer_requests(new.account, CUSTOMER_REQUESTS_KEPT_MAX + 1)?;
-        let open = || kept.iter().filter(|request| request.is_open());
-        if let Some(same) = open().find(|open| is_same(&open.request, new)) {
-            return Ok(MadeCustomerRequest::Same(same.id));
-        }
-        if open().count() >= OPEN_CUSTOMER_REQUESTS_MAX {
-            return Ok(MadeCustomerRequest::TooMany);
-        }
-        // The newest come first.
-        let mut ended = kept.iter().rev().filter(|request| !request.is_open());
-        if kept.len() >= CUSTOMER_REQUESTS_KEPT_MAX
-            && let Some(oldest) = ended.next()
-        {
-            self.tables.write(CustomerRequestChange::Delete(oldest.id));
-        }
-        let id = self.state.last_ids.next_customer_request();
-        self.tables.write(CustomerRequestChange::Put(CustomerRequest {
-            id,
-            request: new.clone(),
-            state: CustomerRequestState::Open,
-            ended_at: None,
-            ended_by: String::new(),
-            reason: String::new(),
-        }));
-        Ok(MadeCustomerRequest::New(id))
+/// Stores a request, unless the account has an open one for the same or too many open ones. Deletes the oldest that has
+/// ended if the account has the most that are kept.
+pub fn make(batch: &mut Batch<'_>, new: &NewCustomerRequest) -> Result<MadeCustomerRequest, TableError> {
+    batch.advance_to(new.now);
+    let kept = batch.tables.read()?.customer_requests(new.account, CUSTOMER_REQUESTS_KEPT_MAX + 1)?;
+    let open = || kept.iter().filter(|request| request.is_open());
+    if let Some(same) = open().find(|open| is_same(&open.request, new)) {
+        return Ok(MadeCustomerRequest::Same(same.id));
     }
+    if open().count() >= OPEN_CUSTOMER_REQUESTS_MAX {
+        return Ok(MadeCustomerRequest::TooMany);
+    }
+    // The newest come first.
+    let mut ended = kept.iter().rev().filter(|request| !request.is_open());
+    if kept.len() >= CUSTOMER_REQUESTS_KEPT_MAX
+        && let Some(oldest) = ended.next()
+    {
+        batch.tables.write(CustomerRequestChange::Delete(oldest.id));
+    }
+    let id = batch.state.last_ids.next_customer_request();
+    batch.tables.write(CustomerRequestChange::Put(CustomerRequest {
+        id,
+        request: new.clone(),
+        state: CustomerRequestState::Open,
+        ended_at: None,
+        ended_by: String::new(),
+        reason: String::new(),
+    }));
+    Ok(MadeCustomerRequest::New(id))
+}
 
-    /// Ends an open request. Returns whether it was open.
-    pub fn end_customer_request(&mut self, end: &CustomerRequestEnd) -> Result<bool, TableError> {
-        let CustomerRequestEnd { id, state, by, reason, now } = end;
-        self.advance_to(*now);
-        let found = self.tables.read()?.customer_request(*id)?;
-        let Some(request) = found.filter(CustomerRequest::is_open) else { return Ok(false) };
-        self.tables.write(CustomerRequestChange::Put(CustomerRequest {
-            state: *state,
-            ended_at: Some(*now),
-            ended_by: by.clone(),
-            reason: reason.clone(),
-            ..request
-        }));
-        Ok(true)
-    }
+/// Ends an open request. Returns whether it was open.
+pub fn end(batch: &mut Batch<'_>, end: &CustomerRequestEnd) -> Result<bool, TableError> {
+    let CustomerRequestEnd { id, state, by, reason, now } = end;
+    batch.advance_to(*now);
+    let found = batch.tables.read()?.customer_request(*id)?;
+    let Some(request) = found.filter(CustomerRequest::is_open) else { return Ok(false) };
+    batch.tables.write(CustomerRequestChange::Put(CustomerRequest {
+        state: *state,
+        ended_at: Some(*now),
+        ended_by: by.clone(),
+        reason: reason.clone(),
+        ..request
+    }));
+    Ok(true)
+}
 
-    /// Whether a request is open.
-    pub(crate) fn is_customer_request_open(&self, id: u64) -> Result<bool, TableError> {
-        Ok(self.tables.read()?.customer_request(id)?.is_some_and(|request| request.is_open()))
-    }
+/// Whether a request is open.
+pub(crate) fn is_open(batch: &Batch<'_>, id: u64) -> Result<bool, TableError> {
+    Ok(batch.tables.read()?.customer_request(id)?.is_some_and(|request| request.is_open()))
 }
 
 fn is_same(open: &NewCustomerRequest, new: &NewCustomerRequest) -> bool {

@@ -106,18 +106,20 @@ fn correct_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableE
     Ok(count)
 }
 
-impl Batch<'_> {
-    /// Limits the due times of webhook events: `waits` are the longest waits after each failure, from the first.
-    /// Returns how many were corrected.
-    pub fn limit_webhook_waits(&self, waits: &[Duration], now: Timestamp) -> Result<usize, TableError> {
-        let mut changed = 0;
-        for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {
-            let latest = now.plus(wait);
-            for key in self.tables.read()?.events_due_after(failures, latest)? {
-                self.tables.write(WebhookEventChange::DueTime { key, due_at: latest, failures });
-                changed += 1;
-            }
+/// Limits the due times of webhook events: `waits` are the longest waits after each failure, from the first.
+/// Returns how many were corrected.
+pub fn limit_webhook_waits(
+    batch: &Batch<'_>,
+    waits: &[Duration],
+    now: Timestamp,
+) -> Result<usize, TableError> {
+    let mut changed = 0;
+    for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {
+        let latest = now.plus(wait);
+        for key in batch.tables.read()?.events_due_after(failures, latest)? {
+            batch.tables.write(WebhookEventChange::DueTime { key, due_at: latest, failures });
+            changed += 1;
         }
-        Ok(changed)
     }
+    Ok(changed)
 }

@@ -16,111 +16,109 @@ pub struct PlannedRefund {
     after: Balance,
 }
 
-impl Batch<'_> {
-    /// Posts an entry. Returns a refusal, or the earlier entry if its reference was posted before; then nothing is
-    /// written.
-    pub fn post(&mut self, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
-        let before = self.state.balances.of(entry.account);
-        let posted = self.posted_before(entry)?;
-        Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
-            Err(refusal) => PostOutcome::Refused(refusal),
-            Ok(Judged::Repeated) => {
-                let entry = posted.map(|posted| posted.id).expect("a repeated entry was posted before");
-                PostOutcome::Repeated { entry, balance: before }
-            }
-            Ok(Judged::New { change, after }) => {
-                let id = self.write_entry(entry, change, after, None);
-                let LedgerEntry { account, now: at, .. } = *entry;
-                self.unlogged_postings.push(UnloggedPosting { id, account, at, change });
-                PostOutcome::Posted { entry: id, balance: after }
-            }
-        })
-    }
+/// Posts an entry. Returns a refusal, or the earlier entry if its reference was posted before; then nothing is
+/// written.
+pub fn post(batch: &mut Batch<'_>, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
+    let before = batch.state.balances.of(entry.account);
+    let posted = posted_before(batch, entry)?;
+    Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
+        Err(refusal) => PostOutcome::Refused(refusal),
+        Ok(Judged::Repeated) => {
+            let entry = posted.map(|posted| posted.id).expect("a repeated entry was posted before");
+            PostOutcome::Repeated { entry, balance: before }
+        }
+        Ok(Judged::New { change, after }) => {
+            let id = write(batch, entry, change, after, None);
+            let LedgerEntry { account, now: at, .. } = *entry;
+            batch.unlogged_postings.push(UnloggedPosting { id, account, at, change });
+            PostOutcome::Posted { entry: id, balance: after }
+        }
+    })
+}
 
-    /// Returns the first refusal if these entries were posted in this order; none if all would be accepted. Writes
-    /// nothing.
-    pub fn find_refusal(&self, entries: &[LedgerEntry]) -> Result<Option<PostRefusal>, TableError> {
-        let mut balances: HashMap<AccountId, Balance> = HashMap::default();
-        let mut references: HashMap<(AccountId, &str), Posted> = HashMap::default();
-        for entry in entries {
-            let account = entry.account;
-            let before = balances.get(&account).copied().unwrap_or_else(|| self.state.balances.of(account));
-            let reference = entry.reference.as_deref().map(|reference| (account, reference));
-            let posted = match reference.and_then(|reference| references.get(&reference)) {
-                Some(posted) => Some(*posted),
-                None => self.posted_before(entry)?.as_ref().map(Posted::from),
-            };
-            match judge(entry, before, posted) {
-                Err(refusal) => return Ok(Some(refusal)),
-                Ok(Judged::Repeated) => {}
-                Ok(Judged::New { change: _, after }) => {
-                    balances.insert(account, after);
-                    let posted = Posted { kind: entry.kind, amount: Some(entry.amount) };
-                    references.extend(reference.map(|reference| (reference, posted)));
-                }
+/// Returns the first refusal if these entries were posted in this order; none if all would be accepted. Writes
+/// nothing.
+pub fn find_refusal(batch: &Batch<'_>, entries: &[LedgerEntry]) -> Result<Option<PostRefusal>, TableError> {
+    let mut balances: HashMap<AccountId, Balance> = HashMap::default();
+    let mut references: HashMap<(AccountId, &str), Posted> = HashMap::default();
+    for entry in entries {
+        let account = entry.account;
+        let before = balances.get(&account).copied().unwrap_or_else(|| batch.state.balances.of(account));
+        let reference = entry.reference.as_deref().map(|reference| (account, reference));
+        let posted = match reference.and_then(|reference| references.get(&reference)) {
+            Some(posted) => Some(*posted),
+            None => posted_before(batch, entry)?.as_ref().map(Posted::from),
+        };
+        match judge(entry, before, posted) {
+            Err(refusal) => return Ok(Some(refusal)),
+            Ok(Judged::Repeated) => {}
+            Ok(Judged::New { change: _, after }) => {
+                balances.insert(account, after);
+                let posted = Posted { kind: entry.kind, amount: Some(entry.amount) };
+                references.extend(reference.map(|reference| (reference, posted)));
             }
         }
-        Ok(None)
     }
+    Ok(None)
+}
 
-    /// Returns the refund of a message. Fails if the balance would overflow.
-    pub fn refund_of(&self, key: MessageKey) -> Result<PlannedRefund, TableError> {
-        let cost = self.tables.message_cost(key.message)?;
-        let change = Balance { balance: cost, credit_used: Money::ZERO };
-        let after = self.state.balances.of(key.account).checked_add(change);
-        let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;
-        Ok(PlannedRefund { cost, after })
-    }
+/// Returns the refund of a message. Fails if the balance would overflow.
+pub fn plan_refund(batch: &Batch<'_>, key: MessageKey) -> Result<PlannedRefund, TableError> {
+    let cost = batch.tables.message_cost(key.message)?;
+    let change = Balance { balance: cost, credit_used: Money::ZERO };
+    let after = batch.state.balances.of(key.account).checked_add(change);
+    let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;
+    Ok(PlannedRefund { cost, after })
+}
 
-    /// Posts the refund of a message.
-    pub fn refund(
-        &mut self,
-        account: AccountId,
-        message: MessageId,
-        PlannedRefund { cost, after }: PlannedRefund,
-    ) {
-        let entry = LedgerEntry {
-            account,
-            kind: LedgerKind::Refund,
-            amount: cost,
-            note: String::new(),
-            reference: None,
-            now: self.now,
-        };
-        let change = Balance { balance: cost, credit_used: Money::ZERO };
-        self.write_entry(&entry, change, after, Some(message));
-    }
+/// Posts the refund of a message.
+pub fn refund(
+    batch: &mut Batch<'_>,
+    account: AccountId,
+    message: MessageId,
+    PlannedRefund { cost, after }: PlannedRefund,
+) {
+    let entry = LedgerEntry {
+        account,
+        kind: LedgerKind::Refund,
+        amount: cost,
+        note: String::new(),
+        reference: None,
+        now: batch.now,
+    };
+    let change = Balance { balance: cost, credit_used: Money::ZERO };
+    write(batch, &entry, change, after, Some(message));
+}
 
-    /// Writes an entry and the balance after it. Returns the id of the entry.
-    fn write_entry(
-        &mut self,
-        entry: &LedgerEntry,
-        change: Balance,
-        after: Balance,
-        message: Option<MessageId>,
-    ) -> i64 {
-        let LedgerEntry { account, kind, amount: _, note, reference, now } = entry;
-        self.advance_to(*now);
-        let id = self.state.last_ids.next_posting();
-        self.tables.write(LedgerChange::Add(Posting {
-            id,
-            account: *account,
-            at: *now,
-            kind: *kind,
-            change,
-            message,
-            reference: reference.clone(),
-            note: note.clone(),
-        }));
-        self.state.balances.set(*account, after);
-        id
-    }
+/// Writes an entry and the balance after it. Returns the id of the entry.
+fn write(
+    batch: &mut Batch<'_>,
+    entry: &LedgerEntry,
+    change: Balance,
+    after: Balance,
+    message: Option<MessageId>,
+) -> i64 {
+    let LedgerEntry { account, kind, amount: _, note, reference, now } = entry;
+    batch.advance_to(*now);
+    let id = batch.state.last_ids.next_posting();
+    batch.tables.write(LedgerChange::Add(Posting {
+        id,
+        account: *account,
+        at: *now,
+        kind: *kind,
+        change,
+        message,
+        reference: reference.clone(),
+        note: note.clone(),
+    }));
+    batch.state.balances.set(*account, after);
+    id
+}
 
-    /// Returns the account's entry that has the same reference.
-    fn posted_before(&self, entry: &LedgerEntry) -> Result<Option<LedgerRow>, TableError> {
-        let Some(reference) = &entry.reference else { return Ok(None) };
-        self.tables.read()?.posting_by_reference(entry.account, reference)
-    }
+/// Returns the account's entry that has the same reference.
+fn posted_before(batch: &Batch<'_>, entry: &LedgerEntry) -> Result<Option<LedgerRow>, TableError> {
+    let Some(reference) = &entry.reference else { return Ok(None) };
+    batch.tables.read()?.posting_by_reference(entry.account, reference)
 }
 
 /// An earlier entry with the same reference, as far as it is compared.

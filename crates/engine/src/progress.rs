@@ -3,6 +3,7 @@
 //! DLR code changes to UNKNOWN, and when it ends. All other events write only the row of a part.
 
 use crate::batch::{Batch, ForbiddenEvent, RecentMessage};
+use crate::ledger;
 use crate::report;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
@@ -198,7 +199,7 @@ impl Batch<'_> {
             self.set_aside(UnreadablePart { key: key.into(), reason })?;
             return Ok(Written::SetAside);
         }
-        let refund = if moved.refund { self.refund_of(key).map(Some) } else { Ok(None) };
+        let refund = if moved.refund { ledger::plan_refund(self, key).map(Some) } else { Ok(None) };
         let Some(refund) = self.or_set_aside(key, refund)? else { return Ok(Written::SetAside) };
         let message = key.message;
         self.tables.write(MessageChange::End { message, status, settled_at: self.now });
@@ -206,7 +207,7 @@ impl Batch<'_> {
         self.tally.settled += 1;
         let refunded = refund.as_ref().map(|refund| refund.cost);
         if let Some(refund) = refund {
-            self.refund(key.account, message, refund);
+            ledger::refund(self, key.account, message, refund);
             self.tally.refunded += 1;
         }
         Ok(Written::All { refunded })

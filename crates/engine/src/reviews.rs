@@ -29,80 +29,78 @@ impl OldReviews {
     }
 }
 
-impl Batch<'_> {
-    /// Returns whether a matching text passes, because it was approved lately, or is held. Opens a case for a new text.
-    pub fn screen(&mut self, screened: &Screened) -> Result<Screening, TableError> {
-        let Screened { account, digest, now, .. } = screened;
-        self.advance_to(*now);
-        let Some(known) = self.tables.read()?.review_by_digest(*account, digest)? else {
-            return self.open_case(screened);
-        };
-        let held = Screening::Held { case: Some(known.id) };
-        if known.is_approved_at(*now) {
-            return Ok(Screening::Passed);
-        }
-        match known.state {
-            ReviewState::Approved => {
-                known.decided_at.ok_or_else(|| TableError::unreadable("an undated approval"))?;
-                if self.has_too_many_open(*account)? {
-                    return Ok(Screening::Held { case: None });
-                }
-                self.reopen_case(known, screened);
-                Ok(held)
+/// Returns whether a matching text passes, because it was approved lately, or is held. Opens a case for a new text.
+pub fn screen(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, TableError> {
+    let Screened { account, digest, now, .. } = screened;
+    batch.advance_to(*now);
+    let Some(known) = batch.tables.read()?.review_by_digest(*account, digest)? else {
+        return open_case(batch, screened);
+    };
+    let held = Screening::Held { case: Some(known.id) };
+    if known.is_approved_at(*now) {
+        return Ok(Screening::Passed);
+    }
+    match known.state {
+        ReviewState::Approved => {
+            known.decided_at.ok_or_else(|| TableError::unreadable("an undated approval"))?;
+            if has_too_many_open(batch, *account)? {
+                return Ok(Screening::Held { case: None });
             }
-            ReviewState::Open | ReviewState::Rejected => {
-                let (last_at, seen) = (known.last_at.max(*now), known.seen + 1);
-                self.tables.write(ReviewChange::Met { id: known.id, last_at, seen });
-                Ok(held)
-            }
+            reopen_case(batch, known, screened);
+            Ok(held)
+        }
+        ReviewState::Open | ReviewState::Rejected => {
+            let (last_at, seen) = (known.last_at.max(*now), known.seen + 1);
+            batch.tables.write(ReviewChange::Met { id: known.id, last_at, seen });
+            Ok(held)
         }
     }
+}
 
-    /// Opens a case, unless the account has too many open ones.
-    fn open_case(&mut self, screened: &Screened) -> Result<Screening, TableError> {
-        if self.has_too_many_open(screened.account)? {
-            return Ok(Screening::Held { case: None });
+/// Opens a case, unless the account has too many open ones.
+fn open_case(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, TableError> {
+    if has_too_many_open(batch, screened.account)? {
+        return Ok(Screening::Held { case: None });
+    }
+    let id = batch.state.last_ids.next_review();
+    batch.tables.write(ReviewChange::Add { id, screened: Box::new(screened.clone()) });
+    Ok(Screening::Held { case: Some(id) })
+}
+
+/// Opens a case again whose approval has ended, with the rules that match now.
+fn reopen_case(batch: &mut Batch<'_>, known: ReviewStatus, screened: &Screened) {
+    let Screened { to, rules, now, .. } = screened;
+    let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
+    batch.tables.write(ReviewChange::Reopen { id: known.id, reopened });
+}
+
+/// Whether the account has the most open cases that are allowed.
+fn has_too_many_open(batch: &Batch<'_>, account: AccountId) -> Result<bool, TableError> {
+    let open = batch.tables.read()?.count_open_reviews(account, REVIEW_CASES_OPEN_MAX)?;
+    Ok(open >= REVIEW_CASES_OPEN_MAX)
+}
+
+/// Approves or rejects a case. Returns it; none if there is no such case.
+pub fn decide(
+    batch: &mut Batch<'_>,
+    id: u64,
+    approve: bool,
+    (by, reason): (&str, &str),
+    now: Timestamp,
+) -> Result<Option<ReviewCase>, TableError> {
+    batch.advance_to(now);
+    let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
+    let (by, reason) = (by.to_owned(), reason.to_owned());
+    batch.tables.write(ReviewChange::Decision { id, state, at: now, by, reason });
+    batch.tables.read()?.review(id)
+}
+
+/// Deletes those of these cases that are still old.
+pub fn forget(batch: &mut Batch<'_>, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
+    for case in cases {
+        if batch.tables.read()?.review_status(*case)?.is_some_and(|case| old.include(&case)) {
+            batch.tables.write(ReviewChange::Delete(*case));
         }
-        let id = self.state.last_ids.next_review();
-        self.tables.write(ReviewChange::Add { id, screened: Box::new(screened.clone()) });
-        Ok(Screening::Held { case: Some(id) })
     }
-
-    /// Opens a case again whose approval has ended, with the rules that match now.
-    fn reopen_case(&mut self, known: ReviewStatus, screened: &Screened) {
-        let Screened { to, rules, now, .. } = screened;
-        let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
-        self.tables.write(ReviewChange::Reopen { id: known.id, reopened });
-    }
-
-    /// Whether the account has the most open cases that are allowed.
-    fn has_too_many_open(&self, account: AccountId) -> Result<bool, TableError> {
-        let open = self.tables.read()?.count_open_reviews(account, REVIEW_CASES_OPEN_MAX)?;
-        Ok(open >= REVIEW_CASES_OPEN_MAX)
-    }
-
-    /// Approves or rejects a case. Returns it; none if there is no such case.
-    pub fn decide_review(
-        &mut self,
-        id: u64,
-        approve: bool,
-        (by, reason): (&str, &str),
-        now: Timestamp,
-    ) -> Result<Option<ReviewCase>, TableError> {
-        self.advance_to(now);
-        let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
-        let (by, reason) = (by.to_owned(), reason.to_owned());
-        self.tables.write(ReviewChange::Decision { id, state, at: now, by, reason });
-        self.tables.read()?.review(id)
-    }
-
-    /// Deletes those of these cases that are still old.
-    pub fn forget_reviews(&mut self, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
-        for case in cases {
-            if self.tables.read()?.review_status(*case)?.is_some_and(|case| old.include(&case)) {
-                self.tables.write(ReviewChange::Delete(*case));
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }

@@ -1,11 +1,13 @@
 //! Commands about balances, the setup, and texts that are held for review.
 
 use crate::batch::Batch;
+use crate::catalogue;
 use crate::commands::Command;
+use crate::ledger;
 use crate::ops::{
     CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome, ReviewCase, Screened, Screening,
 };
-use crate::reviews::OldReviews;
+use crate::reviews::{self, OldReviews};
 use crate::tables::TableError;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,7 +16,7 @@ impl Command for LedgerEntry {
     type Outcome = PostOutcome;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<PostOutcome, TableError> {
-        batch.post(self)
+        ledger::post(batch, self)
     }
 }
 
@@ -23,7 +25,7 @@ impl Command for CatalogueChange {
     type Outcome = Result<(), CatalogueRefusal>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Result<(), CatalogueRefusal>, TableError> {
-        batch.change_catalogue(self)
+        catalogue::change(batch, self)
     }
 }
 
@@ -31,7 +33,7 @@ impl Command for Screened {
     type Outcome = Screening;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Screening, TableError> {
-        batch.screen(self)
+        reviews::screen(batch, self)
     }
 }
 
@@ -53,7 +55,7 @@ impl Command for DecideReview {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Box<ReviewCase>>, TableError> {
         let DecideReview { id, approve, by, reason, now } = self;
-        Ok(batch.decide_review(*id, *approve, (by, reason), *now)?.map(Box::new))
+        Ok(reviews::decide(batch, *id, *approve, (by, reason), *now)?.map(Box::new))
     }
 }
 
@@ -68,6 +70,6 @@ impl Command for ForgetReviews {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.forget_reviews(&self.cases, self.old)
+        reviews::forget(batch, &self.cases, self.old)
     }
 }

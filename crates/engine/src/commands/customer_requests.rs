@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::customer_requests;
 use crate::ops::{CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest};
 use crate::tables::TableError;
 
@@ -9,7 +10,7 @@ impl Command for NewCustomerRequest {
     type Outcome = MadeCustomerRequest;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<MadeCustomerRequest, TableError> {
-        batch.make_customer_request(self)
+        customer_requests::make(batch, self)
     }
 }
 
@@ -18,6 +19,6 @@ impl Command for CustomerRequestEnd {
     type Outcome = bool;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
-        batch.end_customer_request(self)
+        customer_requests::end(batch, self)
     }
 }

@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::commands::Command;
 use crate::ops::{Inbound, InboundRecord, OptOut};
+use crate::opt_outs;
 use crate::tables::{ConversationKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -38,7 +39,7 @@ impl Command for OptOut {
     type Outcome = bool;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
-        batch.opt_out(self)
+        opt_outs::add(batch, self)
     }
 }
 
@@ -53,7 +54,7 @@ impl Command for OptIn {
     type Outcome = bool;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
-        batch.opt_in(self.account, self.number)
+        opt_outs::remove(batch, self.account, self.number)
     }
 }
 

@@ -29,6 +29,7 @@ pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadable
 pub use users::{AppendToAuditLog, Audited, EndUserToken, ForgetUserTokens, PutUserToken};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
+use crate::audit_log;
 use crate::batch::Batch;
 use crate::ops::{
     Acceptance, CatalogueChange, CustomerRequestEnd, FinishedReports, Inbound, LedgerEntry, LinkBatch,
@@ -243,6 +244,20 @@ impl AnyCommand {
             command => Err(command),
         }
     }
+}
+
+/// Writes everything that was held back, and applies all changes. The last step before the commit.
+pub fn finish(batch: &mut Batch<'_>) -> Result<(), TableError> {
+    batch.write_fresh();
+    audit_log::append_postings(batch)?;
+    batch.write_last_event_number();
+    batch.state.keys.write(batch.tables);
+    batch.state.balances.write(batch.tables);
+    batch.state.aliases.write(batch.tables);
+    batch.state.today.write(batch.tables);
+    batch.keep_steps();
+    batch.delete_accepted_reports()?;
+    batch.tables.apply()
 }
 
 fn into_all<C: Into<AnyCommand>>(commands: impl IntoIterator<Item = C>) -> Vec<AnyCommand> {

@@ -1,9 +1,11 @@
 //! Commands about tokens of users, and commands whose change is in the audit log.
 
+use crate::audit_log;
 use crate::batch::Batch;
 use crate::commands::{AnyCommand, AnyOutcome, Command};
 use crate::ops::{MadeCustomerRequest, PostOutcome, TokenDigest, UserToken, WebhookReplay};
 use crate::tables::{TableError, UserTokenChange};
+use crate::user_tokens;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,8 +23,8 @@ impl Command for PutUserToken {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self {
-            PutUserToken::New(token) => batch.put_user_token(token),
-            PutUserToken::Renewed(token) => batch.renew_user_token(token),
+            PutUserToken::New(token) => user_tokens::put(batch, token),
+            PutUserToken::Renewed(token) => user_tokens::renew(batch, token),
         }
     }
 }
@@ -35,7 +37,7 @@ impl Command for EndUserToken {
     type Outcome = bool;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
-        batch.end_user_token(self.0)
+        user_tokens::end(batch, self.0)
     }
 }
 
@@ -62,8 +64,8 @@ impl Command for AppendToAuditLog {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.log_postings()?;
-        batch.append_to_audit_log(&self.0)
+        audit_log::append_postings(batch)?;
+        audit_log::append(batch, &self.0)
     }
 }
 
@@ -81,10 +83,10 @@ impl Command for Audited {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Box<AnyOutcome>, TableError> {
         // Postings of earlier commands are not this author's.
-        batch.log_postings()?;
+        audit_log::append_postings(batch)?;
         let outcome = self.command.execute(batch)?;
         if has_changed(&outcome) {
-            batch.append_to_audit_log(&self.entries)?;
+            audit_log::append(batch, &self.entries)?;
         }
         Ok(Box::new(outcome))
     }

@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
+use crate::due_times;
 use crate::ops::{Endpoint, EventId, ReplayProgress, SettledAttempt, WebhookReplay};
 use crate::read_ahead::ReadPlan;
 use crate::tables::{EventKey, TableError};
@@ -91,6 +92,6 @@ impl Command for LimitWebhookWaits {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.limit_webhook_waits(&self.waits, self.now)
+        due_times::limit_webhook_waits(batch, &self.waits, self.now)
     }
 }

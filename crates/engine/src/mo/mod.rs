@@ -10,6 +10,7 @@ mod unassigned;
 
 use crate::batch::Batch;
 use crate::ops::{InboundRecord, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN, ReportContent};
+use crate::opt_outs;
 use crate::report::ReportChannel;
 use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
 use hermod_domain::catalogue::NumberOwner;
@@ -180,11 +181,11 @@ impl Batch<'_> {
         match self.opt_keyword_of(account, mo) {
             Some(OptKeyword::Stop) => {
                 let entry = OptOut { account, number, how: BY_OPT_OUT_KEYWORD.to_owned(), now: mo.at };
-                self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
+                self.tally.opt_outs += u64::from(opt_outs::add(self, &entry)?);
             }
             // The message may have waited for its owner, and the handset may have opted out since.
             Some(OptKeyword::Start) => {
-                self.tally.opt_ins += u64::from(self.opt_in_since(account, number, mo.at)?);
+                self.tally.opt_ins += u64::from(opt_outs::remove_older(self, account, number, mo.at)?);
             }
             None => {}
         }

@@ -12,7 +12,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
-use hermod_engine::commands::{AnyCommand, OpenLink, PurgeRecords};
+use hermod_engine::commands::{self, AnyCommand, OpenLink, PurgeRecords};
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
     Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
@@ -94,7 +94,7 @@ impl World {
         let tables = Tables::new(self.tables.clone());
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, 0);
         batch.mark_sending_in_doubt(self.now).expect("parts can be put in doubt");
-        batch.finish().expect("changes can be applied");
+        commands::finish(&mut batch).expect("changes can be applied");
     }
 
     /// Returns how often a table was read.
@@ -119,7 +119,7 @@ impl World {
             command.execute(&mut batch).expect("it can be run");
         }
         batch.dispatch_parts().expect("parts can be given to links");
-        batch.finish().expect("changes can be applied");
+        commands::finish(&mut batch).expect("changes can be applied");
         let Batch { steps, handouts, .. } = batch;
         self.jobs = handouts.into_values().flat_map(|handout| handout.jobs).collect();
         steps

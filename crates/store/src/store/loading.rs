@@ -11,6 +11,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState};
+use hermod_engine::commands;
 use hermod_engine::due_times::{self, CorrectedTimes};
 use hermod_engine::maps;
 use hermod_engine::ops::CatalogueRow;
@@ -90,7 +91,7 @@ fn mark_sending_in_doubt(
     let tables = writing.tables();
     let mut batch = Batch::new(&tables, engine, receivers, 0);
     batch.mark_sending_in_doubt(now)?;
-    batch.finish()?;
+    commands::finish(&mut batch)?;
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);
     let forbidden = std::mem::take(&mut batch.forbidden);
     let set_aside = std::mem::take(&mut batch.set_aside);

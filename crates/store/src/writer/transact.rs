@@ -11,7 +11,7 @@ use hermod_domain::audit::AuditEnd;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
-use hermod_engine::commands::{AnyCommand, AnyOutcome};
+use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
 use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
 use hermod_engine::read_ahead::ReadPlan;
@@ -155,7 +155,7 @@ impl Writer<'_> {
             batch.dispatch_parts()?;
             batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
-        batch.finish()?;
+        commands::finish(&mut batch)?;
         let results = Results::of(batch);
         self.note_applied(ops, &done)?;
         let changes_catalogue = ops.iter().any(Op::changes_catalogue);

@@ -12,7 +12,7 @@ use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState, Tally};
-use hermod_engine::commands::{AnyCommand, AnyOutcome};
+use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
 use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Handout, Job, LinkId, Report};
 use hermod_engine::read_ahead::ReadPlan;
@@ -185,7 +185,7 @@ impl World {
         let outcomes = outcomes.collect();
         batch.dispatch_parts().expect("parts can be given to links");
         batch.state.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
-        batch.finish().expect("changes can be applied");
+        commands::finish(&mut batch).expect("changes can be applied");
         assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
         assert!(batch.set_aside.is_empty(), "set aside: {:?}", batch.set_aside);
         let Batch { handouts, reports, tally, now, .. } = batch;
@@ -207,7 +207,7 @@ impl World {
         self.batches = 0;
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0);
         batch.mark_sending_in_doubt(self.now).expect("what was being sent can be read");
-        batch.finish().expect("changes can be applied");
+        commands::finish(&mut batch).expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);
         drop(tables);
         self.commit_tables();
