@@ -4,29 +4,13 @@
 
 mod account;
 mod account_view;
-mod allow_list;
 mod api_key;
 mod documents;
 mod number_owners;
-mod of_account;
 mod rotation;
 mod smpp_access;
 mod users;
 mod webhooks;
-
-pub use account::{Account, BalanceLevel, Countries, Terms, Tier};
-pub use account_view::{AccountView, SenderStatus};
-pub use allow_list::AllowList;
-pub use api_key::ApiKey;
-pub use documents::*;
-pub use number_owners::NumberOwner;
-pub use rotation::{OVERLAP_MAX, PreviousSecret};
-pub use smpp_access::{
-    BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
-    WINDOW_DEFAULT, WINDOW_MAX,
-};
-pub use users::*;
-pub use webhooks::Webhooks;
 
 use crate::area::Area;
 use crate::carrier::{Profile, ProfileRefusal};
@@ -37,10 +21,22 @@ use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::Control;
+pub use account::{Account, BalanceLevel, Countries, Terms, Tier};
+pub use account_view::{AccountView, SenderStatus};
+pub use api_key::{AllowList, ApiKey};
+pub use documents::*;
+pub use number_owners::NumberOwner;
 use number_owners::NumberOwners;
+pub use rotation::{OVERLAP_MAX, PreviousSecret};
+pub use smpp_access::{
+    BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
+    WINDOW_DEFAULT, WINDOW_MAX,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
+pub use users::*;
+pub use webhooks::Webhooks;
 
 /// Why documents do not form a valid catalogue. The change is refused and the old catalogue stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -396,4 +392,27 @@ fn check_profiles(carriers: &[(CarrierId, String, Carrier)]) -> Result<(), Catal
         let refused = |refusal| CatalogueError::Carrier { carrier: name.clone(), refusal };
         carrier.profile.check().map_err(refused)
     })
+}
+
+/// What belongs to one account, for pages and lists. Linear searches: not for the path of a message.
+impl Catalogue {
+    /// Returns the connections of an account with their names, in the order in which they were made.
+    pub fn connections_of(&self, account: AccountId) -> Vec<(ConnectionId, &str, &Connection)> {
+        let own = self.connections.iter().filter(|(_, connection)| connection.account == account);
+        let named = own.map(|(id, connection)| {
+            (*id, self.connection_names.get(id).map(String::as_str).unwrap_or_default(), connection)
+        });
+        let mut connections: Vec<_> = named.collect();
+        connections.sort_by_key(|(id, ..)| *id);
+        connections
+    }
+
+    /// Returns the API keys of an account by their public parts.
+    pub fn keys_of(&self, account: AccountId) -> Vec<(&str, &ApiKey)> {
+        let is_own = |key: &ApiKey| self.connection(key.connection).is_some_and(|own| own.account == account);
+        let own = self.keys.iter().filter(|(_, key)| is_own(key));
+        let mut keys: Vec<(&str, &ApiKey)> = own.map(|(public, key)| (public.as_str(), key)).collect();
+        keys.sort_by_key(|(public, _)| *public);
+        keys
+    }
 }

@@ -3,7 +3,6 @@
 
 mod bound_links;
 mod connection;
-mod context;
 mod delay_queue;
 mod ids;
 mod link;
@@ -18,7 +17,6 @@ mod receipt_format;
 mod record;
 mod response_quirk;
 mod rules;
-
 mod script;
 mod socket;
 mod submit;
@@ -30,6 +28,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use hermod_domain::time::Timestamp;
 use hermod_smpp::Moment;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -54,6 +53,7 @@ use crate::runtime;
 use bound_links::BoundLinks;
 use listener::Listener;
 use outbox::Outbox;
+use record::Log;
 
 /// Connections at one time; further ones are closed at once.
 pub const LINKS_MAX: usize = 256;
@@ -120,6 +120,21 @@ struct Core {
     plan: Plan,
     outbox: Outbox,
     bound_links: BoundLinks,
+}
+
+/// What a link works with while it processes a batch of events: the shared state, locked once per batch, and the time of the
+/// batch.
+struct LinkContext<'a> {
+    plan: &'a mut Plan,
+    outbox: &'a mut Outbox,
+    bound_links: &'a mut BoundLinks,
+    log: &'a mut Log,
+    now: Instant,
+    moment: Moment,
+    /// Time since the carrier started.
+    at: Duration,
+    /// The date in receipts.
+    date: Timestamp,
 }
 
 /// Orders of the carrier to its links and its listener.

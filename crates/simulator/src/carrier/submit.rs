@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 
-use super::context::LinkContext;
+use super::LinkContext;
 use super::mo::{MoPart, MoText};
 use super::outcome::Outcome;
 use super::plan::{Decision, Excess, Response, SubmitView};

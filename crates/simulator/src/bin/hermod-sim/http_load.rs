@@ -14,7 +14,7 @@ use hermod_simulator::parse_duration;
 use serde_json::json;
 
 use crate::common_flags::rate;
-use crate::{Ended, progress, terminal};
+use crate::{Ended, terminal};
 
 /// Send messages to POST /api/v1/sms and measure the responses
 ///
@@ -99,7 +99,7 @@ impl HttpLoad {
         let run = http::start(options).await.map_err(|error| format!("{}: {error}", self.url))?;
         let live = run.live();
         let stopper = run.stopper();
-        let report = progress::finish(run.finish(), || stopper.stop(), &live).await;
+        let report = terminal::finish(run.finish(), || stopper.stop(), &live).await;
         if let Some(log) = log {
             let mut log = log.lock().expect("no holder of the log panics");
             log.flush().map_err(|error| format!("the log is incomplete: {error}"))?;

@@ -7,7 +7,6 @@ mod common_flags;
 mod empty_http;
 mod http_load;
 mod mo;
-mod progress;
 mod smpp_echo;
 mod smpp_flags;
 mod smpp_idle;

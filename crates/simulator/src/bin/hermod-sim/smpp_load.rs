@@ -8,7 +8,7 @@ use hermod_simulator::parse_duration;
 
 use crate::common_flags::{allow_sockets, rate};
 use crate::smpp_flags::TargetFlags;
-use crate::{Ended, progress, terminal};
+use crate::{Ended, terminal};
 
 /// Characters of a text with --long, by default.
 const LONG_TEXT_CHARS: usize = 400;
@@ -106,7 +106,7 @@ impl SmppLoad {
         let run = smpp::start(options).await.map_err(|error| error.to_string())?;
         let live = run.live();
         let stopper = run.stopper();
-        let report = progress::finish(run.finish(), || stopper.stop(), &live).await;
+        let report = terminal::finish(run.finish(), || stopper.stop(), &live).await;
         let printed = if self.json {
             serde_json::to_string(&report).expect("a report is JSON")
         } else {

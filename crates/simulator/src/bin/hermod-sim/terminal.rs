@@ -1,7 +1,10 @@
-//! Standard output for results, standard error for everything else, and the signals that stop a command.
+//! Standard output for results, standard error for everything else, and the signals that stop a command. The progress line of
+//! a load run.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
+use hermod_simulator::load::live::{Live, Progress};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Prints a line on standard output. A closed pipe is ignored.
@@ -27,4 +30,29 @@ pub(crate) async fn stop_signal() {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
+}
+
+/// Waits for the end of a run. Ctrl-c stops the sending; what was measured until then is still reported. Shows a progress
+/// line where standard error is a terminal.
+pub(crate) async fn finish<R>(run: impl Future<Output = R>, stop: impl Fn(), live: &Live) -> R {
+    let mut progress = Progress::default();
+    let mut tick = tokio::time::interval(Duration::from_millis(500));
+    let is_terminal = io::stderr().is_terminal();
+    let mut is_stopped = false;
+    let stop_signal = stop_signal();
+    tokio::pin!(run, stop_signal);
+    let report = loop {
+        tokio::select! {
+            report = &mut run => break report,
+            () = &mut stop_signal, if !is_stopped => {
+                is_stopped = true;
+                stop();
+            }
+            _ = tick.tick(), if is_terminal => rewrite_line(&progress.line(live).to_string()),
+        }
+    };
+    if is_terminal {
+        rewrite_line("");
+    }
+    report
 }

@@ -12,12 +12,11 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::session::{BindAcceptance, CloseReason, ServerConfig, State};
 use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 
-use super::context::LinkContext;
 use super::delay_queue::DelayQueue;
 use super::receipt::ReceiptWriter;
 use super::record::BindAttempt;
 use super::script::MutedLinks;
-use super::{Core, Shared, submit};
+use super::{Core, LinkContext, Shared, submit};
 use crate::runtime;
 use deliveries::InFlight;
 use responses::{AwaitsReceipts, PendingKind, PendingResponse};

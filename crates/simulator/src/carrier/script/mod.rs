@@ -9,7 +9,6 @@ mod file;
 mod links;
 mod magic;
 mod receipts;
-mod replies;
 mod responses;
 
 use crate::duration::{deserialize_duration, deserialize_some_duration};
@@ -20,7 +19,7 @@ use hermod_smpp::CommandStatus;
 use serde::Deserialize;
 
 pub use magic::{MAGIC_NUMBERS, MagicNumber};
-pub use replies::MoReply;
+pub use receipts::MoReply;
 
 use super::ids::{IdFormat, IdStyle};
 use super::outcome::Receipts;

@@ -1,12 +1,16 @@
-//! Script methods for receipts: when they are sent, what they say, how they are written, and over which link.
+//! Script methods for receipts: when they are sent, what they say, how they are written, and over which link. Script methods
+//! for MO replies of recipients.
 
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde::Deserialize;
 
 use super::Script;
 use crate::carrier::outcome::{Outcome, ReceiptLink, Receipts};
 use crate::carrier::receipt_format::ReceiptFormat;
 use crate::carrier::submit_filter::SubmitFilter;
+use crate::duration::deserialize_duration;
 
 impl Script {
     /// Sets the receipts of accepted messages for which no rule of `receipts_when` matches.
@@ -111,6 +115,32 @@ impl Script {
     #[must_use]
     pub fn receipt_format_when(mut self, when: SubmitFilter, format: ReceiptFormat) -> Script {
         self.receipt_format.add(when, Arc::new(format));
+        self
+    }
+}
+
+/// A text that the recipient sends to the sender of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoReply {
+    /// Time from the response to the submit.
+    #[serde(deserialize_with = "deserialize_duration")]
+    pub after: Duration,
+    pub text: String,
+}
+
+impl Script {
+    /// Replies to each accepted message that matches; once per message, also where it has several parts.
+    #[must_use]
+    pub fn reply_when(mut self, when: SubmitFilter, after: Duration, text: &str) -> Script {
+        self.replies.add(when, Some(MoReply { after, text: text.to_owned() }));
+        self
+    }
+
+    /// Sends replies to messages with an alphanumeric sender to this number, because a handset cannot reply to a name.
+    #[must_use]
+    pub fn reply_number_for_names(mut self, number: &str) -> Script {
+        self.reply_number_for_names = Some(number.to_owned());
         self
     }
 }
