@@ -13,155 +13,151 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
 
-impl Batch<'_> {
-    /// Accepts a message, or returns why not. A refusal and a duplicate write nothing and charge nothing.
-    pub fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
-        self.advance_to(acceptance.now);
-        let message = self.state.mint.mint(acceptance.now);
-        // First, because a retry of an accepted request must never become a refusal.
-        if let Some(key) = &acceptance.key
-            && let Some(duplicate) = self.state.keys.find(self.tables, key)?
-        {
-            return Ok(AcceptOutcome::Duplicate(duplicate));
-        }
-        let (after, today) = match self.check(acceptance, message)? {
-            Ok(figures) => figures,
-            Err(refused) => return Ok(refused),
-        };
-        let alias = match self.choose_alias(acceptance)? {
-            Ok(alias) => alias,
-            Err(refused) => return Ok(refused),
-        };
-        if let Some(key) = &acceptance.key {
-            self.state.keys.claim(key, message);
-        }
-        self.state.balances.set(acceptance.account, after);
-        self.state.today.set(acceptance.account, today);
-        let watched = self.state.recent_traffic.count(&acceptance.velocity, message.accepted_at());
-        if let Some(alias) = alias {
-            self.state.aliases.give(self.tables, acceptance.account, alias, message);
-        }
-        self.write_message(message, acceptance, alias)?;
-        if let Some(number) = &acceptance.reply_to {
-            self.remember_conversation(message, acceptance, number);
-        }
-        let Acceptance { account, carrier, parts, .. } = acceptance;
-        let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
-        self.add_step(message, PartNo::FIRST, step);
-        self.tally.accepted += 1;
-        Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
+/// Accepts a message, or returns why not. A refusal and a duplicate write nothing and charge nothing.
+pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
+    batch.advance_to(acceptance.now);
+    let message = batch.state.mint.mint(acceptance.now);
+    // First, because a retry of an accepted request must never become a refusal.
+    if let Some(key) = &acceptance.key
+        && let Some(duplicate) = batch.state.keys.find(batch.tables, key)?
+    {
+        return Ok(AcceptOutcome::Duplicate(duplicate));
     }
-
-    /// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks
-    /// decides which refusal a customer sees.
-    fn check(
-        &self,
-        acceptance: &Acceptance,
-        message: MessageId,
-    ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, TableError> {
-        let Acceptance { account, to, cost, daily, .. } = acceptance;
-        if self.state.opt_outs.has(self.tables, *account, *to)? {
-            return Ok(Err(AcceptOutcome::OptedOut));
-        }
-        if let Some(over) = self.state.recent_traffic.refusal(&acceptance.velocity, message.accepted_at()) {
-            return Ok(Err(AcceptOutcome::OverVelocity(over)));
-        }
-        let today = self.state.today.of(*account, message.accepted_at().day());
-        let today = match today.with_message(*cost, *daily) {
-            Ok(today) => today,
-            Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
-        };
-        let before = self.state.balances.of(*account);
-        Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
-            AcceptOutcome::InsufficientCredit {
-                available: spendable(before, acceptance).unwrap_or(Money::ZERO),
-            }
-        }))
+    let (after, today) = match check(batch, acceptance, message)? {
+        Ok(figures) => figures,
+        Err(refused) => return Ok(refused),
+    };
+    let alias = match choose_alias(batch, acceptance)? {
+        Ok(alias) => alias,
+        Err(refused) => return Ok(refused),
+    };
+    if let Some(key) = &acceptance.key {
+        batch.state.keys.claim(key, message);
     }
-
-    /// Returns the alias of the message if its bind needs a short id, or a refusal if no alias is free. Most messages
-    /// need none.
-    fn choose_alias(
-        &self,
-        acceptance: &Acceptance,
-    ) -> Result<Result<Option<Alias>, AcceptOutcome>, TableError> {
-        if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
-            return Ok(Ok(None));
-        }
-        let found = self.state.aliases.find(self.tables, acceptance.account, acceptance.now)?;
-        Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
+    batch.state.balances.set(acceptance.account, after);
+    batch.state.today.set(acceptance.account, today);
+    let watched = batch.state.recent_traffic.count(&acceptance.velocity, message.accepted_at());
+    if let Some(alias) = alias {
+        batch.state.aliases.give(batch.tables, acceptance.account, alias, message);
     }
+    write(batch, message, acceptance, alias)?;
+    if let Some(number) = &acceptance.reply_to {
+        batch.remember_conversation(message, acceptance, number);
+    }
+    let Acceptance { account, carrier, parts, .. } = acceptance;
+    let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
+    batch.add_step(message, PartNo::FIRST, step);
+    batch.tally.accepted += 1;
+    Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
+}
 
-    fn write_message(
-        &mut self,
-        message: MessageId,
-        acceptance: &Acceptance,
-        alias: Option<Alias>,
-    ) -> Result<(), TableError> {
-        let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
-        let expires_at = acceptance.now.plus(acceptance.validity);
-        let reference = self.state.references.next(from, *to);
-        let status = MessageStatus { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
-        let row = MessageRow {
-            id: message,
+/// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks
+/// decides which refusal a customer sees.
+fn check(
+    batch: &Batch<'_>,
+    acceptance: &Acceptance,
+    message: MessageId,
+) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, TableError> {
+    let Acceptance { account, to, cost, daily, .. } = acceptance;
+    if batch.state.opt_outs.has(batch.tables, *account, *to)? {
+        return Ok(Err(AcceptOutcome::OptedOut));
+    }
+    if let Some(over) = batch.state.recent_traffic.refusal(&acceptance.velocity, message.accepted_at()) {
+        return Ok(Err(AcceptOutcome::OverVelocity(over)));
+    }
+    let today = batch.state.today.of(*account, message.accepted_at().day());
+    let today = match today.with_message(*cost, *daily) {
+        Ok(today) => today,
+        Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
+    };
+    let before = batch.state.balances.of(*account);
+    Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
+        AcceptOutcome::InsufficientCredit { available: spendable(before, acceptance).unwrap_or(Money::ZERO) }
+    }))
+}
+
+/// Returns the alias of the message if its bind needs a short id, or a refusal if no alias is free. Most messages
+/// need none.
+fn choose_alias(
+    batch: &Batch<'_>,
+    acceptance: &Acceptance,
+) -> Result<Result<Option<Alias>, AcceptOutcome>, TableError> {
+    if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
+        return Ok(Ok(None));
+    }
+    let found = batch.state.aliases.find(batch.tables, acceptance.account, acceptance.now)?;
+    Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
+}
+
+fn write(
+    batch: &mut Batch<'_>,
+    message: MessageId,
+    acceptance: &Acceptance,
+    alias: Option<Alias>,
+) -> Result<(), TableError> {
+    let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
+    let expires_at = acceptance.now.plus(acceptance.validity);
+    let reference = batch.state.references.next(from, *to);
+    let status = MessageStatus { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+    let row = MessageRow {
+        id: message,
+        account: acceptance.account,
+        connection: acceptance.connection,
+        carrier: *carrier,
+        from: *from,
+        to: *to,
+        text: acceptance.text.clone(),
+        encoding: acceptance.encoding,
+        parts: *parts,
+        whole: *whole,
+        tlvs: acceptance.tlvs.clone(),
+        options: acceptance.options.clone(),
+        origin: acceptance.origin.clone(),
+        alias,
+        reference,
+        cost: acceptance.cost,
+        expires_at,
+        status,
+    };
+    batch.tables.write(MessageChange::Add(Box::new(row)));
+    let submits = if *whole { 1 } else { *parts };
+    batch.state.queues.add(*carrier, PartState::Queued, u64::from(submits));
+    let report_target = ReportTarget::of(acceptance, alias);
+    for part in PartNo::up_to(submits) {
+        let job = Job {
+            message,
+            part,
+            parts: *parts,
             account: acceptance.account,
-            connection: acceptance.connection,
             carrier: *carrier,
             from: *from,
             to: *to,
             text: acceptance.text.clone(),
             encoding: acceptance.encoding,
-            parts: *parts,
+            reference,
             whole: *whole,
             tlvs: acceptance.tlvs.clone(),
             options: acceptance.options.clone(),
-            origin: acceptance.origin.clone(),
-            alias,
-            reference,
-            cost: acceptance.cost,
             expires_at,
-            status,
+            fresh: Some((batch.number, batch.fresh.len())),
         };
-        self.tables.write(MessageChange::Add(Box::new(row)));
-        let submits = if *whole { 1 } else { *parts };
-        self.state.queues.add(*carrier, PartState::Queued, u64::from(submits));
-        let report_target = ReportTarget::of(acceptance, alias);
-        for part in PartNo::up_to(submits) {
-            let job = Job {
-                message,
-                part,
-                parts: *parts,
-                account: acceptance.account,
-                carrier: *carrier,
-                from: *from,
-                to: *to,
-                text: acceptance.text.clone(),
-                encoding: acceptance.encoding,
-                reference,
-                whole: *whole,
-                tlvs: acceptance.tlvs.clone(),
-                options: acceptance.options.clone(),
-                expires_at,
-                fresh: Some((self.number, self.fresh.len())),
-            };
-            let row = FreshPart {
-                carrier: *carrier,
-                account: acceptance.account,
-                message,
-                part,
-                expires_at,
-                doubt: acceptance.doubt,
-                report_target: report_target.clone(),
-                now: Part::QUEUED,
-            };
-            match self.state.lanes.enqueue(job) {
-                Placed::Memory => self.fresh.push(row),
-                // The lane does not hold it: it is read back from the tables, perhaps in this batch.
-                Placed::Spilled => self.tables.write(PartChange::Add(row.row())),
-            }
+        let row = FreshPart {
+            carrier: *carrier,
+            account: acceptance.account,
+            message,
+            part,
+            expires_at,
+            doubt: acceptance.doubt,
+            report_target: report_target.clone(),
+            now: Part::QUEUED,
+        };
+        match batch.state.lanes.enqueue(job) {
+            Placed::Memory => batch.fresh.push(row),
+            // The lane does not hold it: it is read back from the tables, perhaps in this batch.
+            Placed::Spilled => batch.tables.write(PartChange::Add(row.row())),
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {

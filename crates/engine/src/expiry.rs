@@ -1,7 +1,8 @@
 //! Ends parts past their deadline: the validity of a waiting part, or the wait for the receipt of a sent part.
 
 use crate::batch::Batch;
-use crate::progress::Applied;
+use crate::progress::{self, Applied};
+use crate::set_aside;
 use crate::steps::StepKind;
 use crate::tables::{MessageKey, PartRow, TableError};
 use hermod_domain::catalogue::Catalogue;
@@ -28,24 +29,22 @@ pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Opt
     }
 }
 
-impl Batch<'_> {
-    /// Ends those of these parts that are still past their deadline. Returns how many.
-    pub fn expire_parts(
-        &mut self,
-        parts: &[(MessageKey, PartNo)],
-        now: Timestamp,
-    ) -> Result<usize, TableError> {
-        self.advance_to(now);
-        let mut expired = 0;
-        for (key, part) in parts {
-            let Some(row) = self.read_part(*key, *part)? else { continue };
-            if let Some(event) = expiry_event(&row, now, &self.catalogue) {
-                // A job that is still in a lane finds its message ended when its turn comes.
-                let step = (event == PartEvent::ValidityEnded).then_some(StepKind::Expired);
-                let applied = self.apply(*key, *part, event, 0, None, step)?;
-                expired += usize::from(matches!(applied, Applied::Moved { .. }));
-            }
+/// Ends those of these parts that are still past their deadline. Returns how many.
+pub fn expire(
+    batch: &mut Batch<'_>,
+    parts: &[(MessageKey, PartNo)],
+    now: Timestamp,
+) -> Result<usize, TableError> {
+    batch.advance_to(now);
+    let mut expired = 0;
+    for (key, part) in parts {
+        let Some(row) = set_aside::read_part(batch, *key, *part)? else { continue };
+        if let Some(event) = expiry_event(&row, now, &batch.catalogue) {
+            // A job that is still in a lane finds its message ended when its turn comes.
+            let step = (event == PartEvent::ValidityEnded).then_some(StepKind::Expired);
+            let applied = progress::apply(batch, *key, *part, event, 0, None, step)?;
+            expired += usize::from(matches!(applied, Applied::Moved { .. }));
         }
-        Ok(expired)
     }
+    Ok(expired)
 }

@@ -2,6 +2,7 @@
 //! few messages take days or never arrive. Without the move, every start, rollback and sweep would read their parts.
 
 use crate::batch::Batch;
+use crate::set_aside;
 use crate::tables::{MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -28,7 +29,7 @@ const fn is_handed_over(state: PartState) -> bool {
 }
 
 /// Returns the messages whose receipts are late and of which all these parts are handed over. The parts must be in the
-/// order of their keys. Other parts of the messages are checked by [`Batch::set_late`].
+/// order of their keys. Other parts of the messages are checked by [`set_late`].
 pub fn late_messages(parts: &[PartRow], now: Timestamp) -> Vec<MessageKey> {
     let accepted_by = now.minus(LATE_AFTER);
     let is_late = |parts: &&[PartRow]| {
@@ -38,17 +39,15 @@ pub fn late_messages(parts: &[PartRow], now: Timestamp) -> Vec<MessageKey> {
     messages.filter_map(|parts| Some(parts.first()?.key)).collect()
 }
 
-impl Batch<'_> {
-    /// Moves messages to the table of late parts, except those that have a part that is not handed over.
-    pub fn set_late(&mut self, keys: &[MessageKey], now: Timestamp) -> Result<(), TableError> {
-        self.advance_to(now);
-        for key in keys {
-            let states = self.tables.part_states(*key);
-            let states = self.or_set_aside(*key, states)?.unwrap_or_default();
-            if states.iter().all(|part| is_handed_over(part.state)) {
-                self.tables.write(PartChange::SetLate(*key));
-            }
+/// Moves messages to the table of late parts, except those that have a part that is not handed over.
+pub fn set_late(batch: &mut Batch<'_>, keys: &[MessageKey], now: Timestamp) -> Result<(), TableError> {
+    batch.advance_to(now);
+    for key in keys {
+        let states = batch.tables.part_states(*key);
+        let states = set_aside::if_unreadable(batch, *key, states)?.unwrap_or_default();
+        if states.iter().all(|part| is_handed_over(part.state)) {
+            batch.tables.write(PartChange::SetLate(*key));
         }
-        Ok(())
     }
+    Ok(())
 }

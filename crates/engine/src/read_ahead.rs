@@ -57,44 +57,40 @@ impl<'c> ReadPlan<'c> {
     }
 }
 
-impl Batch<'_> {
-    /// Reads what the commands of this batch will need. To be called before they run.
-    pub fn read_ahead(&mut self, plan: ReadPlan<'_>) -> Result<(), TableError> {
-        let ReadPlan { mut messages, parts, assigned, receipts, events } = plan;
-        for (carrier, assignment) in self.state.carrier_ids.read_ahead(self.tables, &assigned, &receipts)? {
-            let (account, message) = (assignment.part.account, assignment.part.message);
-            messages.push(MessageKey { carrier, account, message });
-        }
-        messages.retain(|key| !self.state.recent_messages.contains(&key.message));
-        messages.extend(parts);
-        self.read_messages_ahead(messages)?;
-        if events.is_empty() { Ok(()) } else { self.tables.read_events(&events) }
+/// Reads what the commands of this batch will need. To be called before they run.
+pub fn planned(batch: &mut Batch<'_>, plan: ReadPlan<'_>) -> Result<(), TableError> {
+    let ReadPlan { messages: mut keys, parts, assigned, receipts, events } = plan;
+    for (carrier, assignment) in batch.state.carrier_ids.read_ahead(batch.tables, &assigned, &receipts)? {
+        let (account, message) = (assignment.part.account, assignment.part.message);
+        keys.push(MessageKey { carrier, account, message });
     }
+    keys.retain(|key| !batch.state.recent_messages.contains(&key.message));
+    keys.extend(parts);
+    messages(batch, keys)?;
+    if events.is_empty() { Ok(()) } else { batch.tables.read_events(&events) }
+}
 
-    /// Reads messages, and adds those that have not ended to the recent ones.
-    pub fn read_messages_ahead(&mut self, mut keys: Vec<MessageKey>) -> Result<(), TableError> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        for OpenMessage { parts: rows, message } in self.tables.read_messages(&keys)? {
-            let Some(MessageKey { carrier, account, message: id }) = rows.first().map(|row| row.key) else {
-                continue;
-            };
-            let parts: Parts = rows.iter().map(|row| row.now).collect();
-            if self.state.recent_messages.contains(&id) || (message.is_none() && needs_memory(&parts)) {
-                continue;
-            }
-            let state = message.as_ref().map_or(MessageState::Queued, |row| row.state);
-            let state = if needs_memory(&parts) { state } else { MessageState::Queued };
-            let progress = Progress::of(state, parts);
-            let report_target =
-                message.map_or(ReportTarget::Unread, |row| ReportTarget::of_row(Some(row.origin)));
-            self.state
-                .recent_messages
-                .insert(id, RecentMessage { account, carrier, progress, report_target });
-        }
-        Ok(())
+/// Reads messages, and adds those that have not ended to the recent ones.
+pub fn messages(batch: &mut Batch<'_>, mut keys: Vec<MessageKey>) -> Result<(), TableError> {
+    if keys.is_empty() {
+        return Ok(());
     }
+    keys.sort_unstable();
+    keys.dedup();
+    for OpenMessage { parts: rows, message } in batch.tables.read_messages(&keys)? {
+        let Some(MessageKey { carrier, account, message: id }) = rows.first().map(|row| row.key) else {
+            continue;
+        };
+        let parts: Parts = rows.iter().map(|row| row.now).collect();
+        if batch.state.recent_messages.contains(&id) || (message.is_none() && needs_memory(&parts)) {
+            continue;
+        }
+        let state = message.as_ref().map_or(MessageState::Queued, |row| row.state);
+        let state = if needs_memory(&parts) { state } else { MessageState::Queued };
+        let progress = Progress::of(state, parts);
+        let report_target =
+            message.map_or(ReportTarget::Unread, |row| ReportTarget::of_row(Some(row.origin)));
+        batch.state.recent_messages.insert(id, RecentMessage { account, carrier, progress, report_target });
+    }
+    Ok(())
 }

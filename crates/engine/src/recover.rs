@@ -3,7 +3,9 @@
 use crate::batch::{Batch, EngineState, RecentMessage};
 use crate::ops::{ResponseRecord, SubmitResponse};
 use crate::progress;
+use crate::read_ahead;
 use crate::report;
+use crate::set_aside;
 use crate::state::aliases::Aliases;
 use crate::state::audit_log::AuditLogState;
 use crate::state::balances::Balances;
@@ -23,6 +25,7 @@ use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::velocity::RecentTraffic;
 use crate::steps::MessageStep;
+use crate::submit_response;
 use crate::tables::{DueRead, LaneCounts, LaneRead, MessageKey, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::catalogue::Catalogue;
@@ -205,18 +208,16 @@ impl EngineState {
     }
 }
 
-impl Batch<'_> {
-    /// Puts every part in doubt that was being sent when the process ended. Runs once at start.
-    pub fn mark_sending_in_doubt(&mut self, now: Timestamp) -> Result<(), TableError> {
-        self.advance_to(now);
-        let sending = self.tables.read()?.sending_parts()?;
-        self.set_aside_all(sending.unreadable)?;
-        self.read_messages_ahead(sending.rows.iter().map(|part| part.key).collect())?;
-        for SendingPart { key: MessageKey { carrier, account, message }, part, to } in sending.rows {
-            let response = SubmitResponse::NoResponse;
-            let record = ResponseRecord { message, part, account, to, response, failover_to: None };
-            self.apply_response(carrier, IdConversion::None, None, &record)?;
-        }
-        Ok(())
+/// Puts every part in doubt that was being sent when the process ended. Runs once at start.
+pub fn mark_sending_in_doubt(batch: &mut Batch<'_>, now: Timestamp) -> Result<(), TableError> {
+    batch.advance_to(now);
+    let sending = batch.tables.read()?.sending_parts()?;
+    set_aside::messages(batch, sending.unreadable)?;
+    read_ahead::messages(batch, sending.rows.iter().map(|part| part.key).collect())?;
+    for SendingPart { key: MessageKey { carrier, account, message }, part, to } in sending.rows {
+        let response = SubmitResponse::NoResponse;
+        let record = ResponseRecord { message, part, account, to, response, failover_to: None };
+        submit_response::apply(batch, carrier, IdConversion::None, None, &record)?;
     }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use crate::ops::{
     AnsweredReport, DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report,
     ReportContent, ReportGiveUpReason, ReportId,
 };
+use crate::set_aside;
 use crate::state::report_target::{Customer, ReportTarget};
 use crate::steps::StepKind;
 use crate::tables::{
@@ -86,7 +87,7 @@ impl Batch<'_> {
             *report_target = match self.tables.read()?.message_origin(key.message) {
                 Ok(origin) => ReportTarget::of_row(origin),
                 Err(error) => {
-                    self.set_message_aside(key, error)?;
+                    set_aside::list_unreadable(self, key, error)?;
                     ReportTarget::None
                 }
             };

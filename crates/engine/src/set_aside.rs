@@ -15,7 +15,7 @@ use hermod_domain::time::Timestamp;
 const UNREADABLE_PER_LOOK: u32 = 1_000;
 
 /// Sets aside all parts whose own rows are invalid. Runs before the state is loaded. Returns them, for the log.
-pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
+pub fn all_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
     let mut all = Vec::new();
     loop {
         let found = tables.read()?.unreadable_parts(UNREADABLE_PER_LOOK)?;
@@ -43,83 +43,89 @@ impl EngineState {
     }
 }
 
-impl Batch<'_> {
-    /// Sets aside the messages of parts that cannot be read.
-    pub fn set_aside_all(&mut self, unreadable: Vec<UnreadablePart>) -> Result<(), TableError> {
-        unreadable.into_iter().try_for_each(|part| self.set_aside(part))
-    }
+/// Sets aside the messages of parts that cannot be read.
+pub fn messages(batch: &mut Batch<'_>, unreadable: Vec<UnreadablePart>) -> Result<(), TableError> {
+    unreadable.into_iter().try_for_each(|part| message(batch, part))
+}
 
-    /// Sets aside those of these messages that still have a part that cannot be read.
-    pub fn set_aside_if_unreadable(&mut self, parts: &[UnreadablePart]) -> Result<(), TableError> {
-        for part in parts {
-            match part.key.to_key() {
-                Some(key) => drop(self.read_parts(key)?),
-                // Its key is invalid, so no command writes to its row.
-                None => self.set_aside(part.clone())?,
-            }
+/// Sets aside those of these messages that still have a part that cannot be read.
+pub fn still_unreadable(batch: &mut Batch<'_>, parts: &[UnreadablePart]) -> Result<(), TableError> {
+    for part in parts {
+        match part.key.to_key() {
+            Some(key) => drop(read_parts(batch, key)?),
+            // Its key is invalid, so no command writes to its row.
+            None => message(batch, part.clone())?,
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Sets aside all parts of a message.
-    pub fn set_aside(&mut self, part: UnreadablePart) -> Result<(), TableError> {
-        let states = self.tables.read()?.stored_states(part.key)?;
-        let (key, reason) = (part.key, part.reason.clone());
-        self.tables.write(SetAsideChange::Parts { key, reason, at: self.now });
-        if let Some(key) = part.key.to_key() {
-            self.state.forget_message(key, &states);
-        }
-        if !states.is_empty() {
-            self.set_aside.push(part);
-        }
-        Ok(())
+/// Sets aside all parts of a message.
+pub fn message(batch: &mut Batch<'_>, part: UnreadablePart) -> Result<(), TableError> {
+    let states = batch.tables.read()?.stored_states(part.key)?;
+    let (key, reason) = (part.key, part.reason.clone());
+    batch.tables.write(SetAsideChange::Parts { key, reason, at: batch.now });
+    if let Some(key) = part.key.to_key() {
+        batch.state.forget_message(key, &states);
     }
+    if !states.is_empty() {
+        batch.set_aside.push(part);
+    }
+    Ok(())
+}
 
-    /// Returns the result of a read. If the row was invalid, sets the message aside and returns none; passes on any
-    /// other error.
-    pub fn or_set_aside<T>(
-        &mut self,
-        key: MessageKey,
-        read: Result<T, TableError>,
-    ) -> Result<Option<T>, TableError> {
-        let error = match read {
-            Ok(read) => return Ok(Some(read)),
-            Err(error) => error,
-        };
-        let reason = self.tables.read()?.why_unreadable(error)?;
-        self.set_aside(UnreadablePart { key: key.into(), reason })?;
-        Ok(None)
-    }
+/// Returns the result of a read. If the row was invalid, sets the message aside and returns none; passes on any
+/// other error.
+pub fn if_unreadable<T>(
+    batch: &mut Batch<'_>,
+    key: MessageKey,
+    read: Result<T, TableError>,
+) -> Result<Option<T>, TableError> {
+    let error = match read {
+        Ok(read) => return Ok(Some(read)),
+        Err(error) => error,
+    };
+    let reason = batch.tables.read()?.why_unreadable(error)?;
+    message(batch, UnreadablePart { key: key.into(), reason })?;
+    Ok(None)
+}
 
-    /// Lists the message because its own row is invalid. Its parts stay in the queues.
-    pub fn set_message_aside(&mut self, key: MessageKey, error: TableError) -> Result<(), TableError> {
-        let reason = self.tables.read()?.why_unreadable(error)?;
-        self.set_message_row_aside(UnreadablePart { key: StoredMessageKey::from(key), reason })
-    }
+/// Lists the message because its own row is invalid. Its parts stay in the queues.
+pub fn list_unreadable(batch: &mut Batch<'_>, key: MessageKey, error: TableError) -> Result<(), TableError> {
+    let reason = batch.tables.read()?.why_unreadable(error)?;
+    list(batch, UnreadablePart { key: StoredMessageKey::from(key), reason })
+}
 
-    /// Lists the message because its own row is invalid, for a given reason. Its parts stay in the queues.
-    pub fn set_message_row_aside(&mut self, message: UnreadablePart) -> Result<(), TableError> {
-        let (key, reason) = (message.key, message.reason.clone());
-        self.tables.write(SetAsideChange::Message { key, reason, at: self.now });
-        self.set_aside.push(message);
-        Ok(())
-    }
+/// Lists the message because its own row is invalid, for a given reason. Its parts stay in the queues.
+pub fn list(batch: &mut Batch<'_>, message: UnreadablePart) -> Result<(), TableError> {
+    let (key, reason) = (message.key, message.reason.clone());
+    batch.tables.write(SetAsideChange::Message { key, reason, at: batch.now });
+    batch.set_aside.push(message);
+    Ok(())
+}
 
-    /// Returns a part's row; none if there is none, or if it was invalid and the message is set aside.
-    pub fn read_part(&mut self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let read = self.tables.part(key, part);
-        Ok(self.or_set_aside(key, read)?.flatten())
-    }
+/// Returns a part's row; none if there is none, or if it was invalid and the message is set aside.
+pub fn read_part(
+    batch: &mut Batch<'_>,
+    key: MessageKey,
+    part: PartNo,
+) -> Result<Option<PartRow>, TableError> {
+    let read = batch.tables.part(key, part);
+    Ok(if_unreadable(batch, key, read)?.flatten())
+}
 
-    /// Returns the rows of a message's parts; empty if one of them was invalid and the message is set aside.
-    pub fn read_parts(&mut self, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
-        let read = self.tables.read()?.parts(key);
-        Ok(self.or_set_aside(key, read)?.unwrap_or_default())
-    }
+/// Returns the rows of a message's parts; empty if one of them was invalid and the message is set aside.
+pub fn read_parts(batch: &mut Batch<'_>, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
+    let read = batch.tables.read()?.parts(key);
+    Ok(if_unreadable(batch, key, read)?.unwrap_or_default())
+}
 
-    /// Returns a waiting part as a job; none if it does not wait, or was invalid and is set aside.
-    pub fn read_waiting_job(&mut self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
-        let read = self.tables.read()?.waiting_job(key, part);
-        Ok(self.or_set_aside(key, read)?.flatten())
-    }
+/// Returns a waiting part as a job; none if it does not wait, or was invalid and is set aside.
+pub fn read_waiting_job(
+    batch: &mut Batch<'_>,
+    key: MessageKey,
+    part: PartNo,
+) -> Result<Option<Job>, TableError> {
+    let read = batch.tables.read()?.waiting_job(key, part);
+    Ok(if_unreadable(batch, key, read)?.flatten())
 }

@@ -6,6 +6,8 @@ use crate::ops::{
     CarrierIdQuery, LinkBatch, LinkId, LinkKind, ReceiptRecord, RecordedReceipt, SubmitResponse,
 };
 use crate::read_ahead::ReadPlan;
+use crate::receipt;
+use crate::submit_response;
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 use serde::{Deserialize, Serialize};
@@ -77,10 +79,10 @@ impl Command for LinkBatch {
             batch.state.lanes.revoke(*carrier, *link);
         }
         for record in responses {
-            batch.apply_response(*carrier, *ids, Some(*link), record)?;
+            submit_response::apply(batch, *carrier, *ids, Some(*link), record)?;
         }
         for record in receipts {
-            let outcome = batch.record_receipt(*carrier, *ids, record)?;
+            let outcome = receipt::record(batch, *carrier, *ids, record)?;
             let recorded = RecordedReceipt { sequence: record.sequence, outcome };
             batch.handouts.entry(*link).or_default().recorded.push(recorded);
         }

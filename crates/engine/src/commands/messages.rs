@@ -1,7 +1,10 @@
 //! Commands about messages: accept, cancel, move to another carrier, find an idempotency key, read the queues.
 
+use crate::accept;
 use crate::batch::Batch;
+use crate::cancel;
 use crate::commands::{Command, OnFullDisk};
+use crate::failover;
 use crate::ops::{AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, Move};
 use crate::state::queues::QueueSnapshot;
 use crate::tables::TableError;
@@ -17,7 +20,7 @@ impl Command for Acceptance {
     const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<AcceptOutcome, TableError> {
-        batch.accept(self)
+        accept::message(batch, self)
     }
 }
 
@@ -36,7 +39,7 @@ impl Command for Cancel {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<CancelOutcome, TableError> {
         let Cancel { account, name, expected, now } = self;
-        batch.cancel(*account, *name, expected, *now)
+        cancel::message(batch, *account, *name, expected, *now)
     }
 }
 
@@ -52,7 +55,7 @@ impl Command for MoveWaiting {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.move_waiting(&self.moves, self.now)
+        failover::move_waiting(batch, &self.moves, self.now)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::receipt;
 use crate::tables::{TableError, UnnamedPart};
+use crate::unnamed_parts;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::Timestamp;
@@ -21,7 +23,7 @@ impl Command for Rematch {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.rematch(self.carrier, self.ids, &self.remotes, self.now)
+        receipt::rematch(batch, self.carrier, self.ids, &self.remotes, self.now)
     }
 }
 
@@ -35,7 +37,7 @@ impl Command for GiveUpParked {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.give_up_parked(self.now)
+        receipt::give_up_parked(batch, self.now)
     }
 }
 
@@ -50,6 +52,6 @@ impl Command for ForgetUnnamedParts {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.forget_unnamed_parts(&self.parts, self.before)
+        unnamed_parts::forget(batch, &self.parts, self.before)
     }
 }

@@ -3,7 +3,11 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::dispatch;
+use crate::expiry;
+use crate::late_parts;
 use crate::read_ahead::ReadPlan;
+use crate::set_aside;
 use crate::state::delivery_figures;
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::{MessageKey, TableError, UnreadablePart};
@@ -22,7 +26,7 @@ impl Command for ReleaseDue {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.release_due(self.now)?;
+        dispatch::release_due(batch, self.now)?;
         batch.deliver_unfinished(self.now)
     }
 }
@@ -42,7 +46,7 @@ impl Command for ExpireParts {
     }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.expire_parts(&self.parts, self.now)
+        expiry::expire(batch, &self.parts, self.now)
     }
 }
 
@@ -58,7 +62,7 @@ impl Command for SetUnreadableAside {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.advance_to(self.now);
-        batch.set_aside_if_unreadable(&self.parts)
+        set_aside::still_unreadable(batch, &self.parts)
     }
 }
 
@@ -77,7 +81,7 @@ impl Command for SetLate {
     }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.set_late(&self.keys, self.now)
+        late_parts::set_late(batch, &self.keys, self.now)
     }
 }
 

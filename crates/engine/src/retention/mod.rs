@@ -8,6 +8,7 @@ mod texts;
 
 use crate::batch::Batch;
 use crate::ops::{GIVEN_UP_KEPT, REPORT_KEPT, Retention, WEBHOOKS_KEPT};
+use crate::set_aside;
 use crate::tables::{MessageKey, PurgeChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::PartState;
@@ -74,7 +75,7 @@ impl Batch<'_> {
     fn is_still_to_be_sent(&mut self, key: MessageKey) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
         let parts = self.tables.read()?.part_states(key);
-        let parts = self.or_set_aside(key, parts)?.unwrap_or_default();
+        let parts = set_aside::if_unreadable(self, key, parts)?.unwrap_or_default();
         Ok(parts.iter().any(|part| to_be_sent.contains(&part.state)))
     }
 }

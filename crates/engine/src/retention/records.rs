@@ -5,6 +5,7 @@
 use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
+use crate::set_aside;
 use crate::tables::{
     LedgerChange, MessageExceptionChange, MessageKey, MessageRange, PartChange, Posting, PurgeChange,
     PurgeMark, RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage,
@@ -103,14 +104,14 @@ impl Batch<'_> {
                         }
                         Err(Overflow) => {
                             let reason = format!("cost {}: a day's costs overflow", row.cost);
-                            self.set_message_row_aside(UnreadablePart { key: key_of(&row).into(), reason })?;
+                            set_aside::list(self, UnreadablePart { key: key_of(&row).into(), reason })?;
                             is_behind_gap = true;
                         }
                     }
                     row.id
                 }
                 Err(UnreadableMessage { id, part }) => {
-                    self.set_message_row_aside(part)?;
+                    set_aside::list(self, part)?;
                     is_behind_gap = true;
                     id
                 }
@@ -183,7 +184,7 @@ impl Batch<'_> {
             return Ok(settled_at > quiet_since);
         }
         let parts = self.tables.read()?.part_states(key_of(row));
-        let parts = self.or_set_aside(key_of(row), parts)?.unwrap_or_default();
+        let parts = set_aside::if_unreadable(self, key_of(row), parts)?.unwrap_or_default();
         if parts.iter().any(|part| can_still_change(part.state)) {
             return Ok(true);
         }

@@ -2,6 +2,7 @@
 
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
+use crate::set_aside;
 use crate::tables::{
     MessageKey, MessageRange, OriginRow, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
 };
@@ -23,7 +24,7 @@ impl Batch<'_> {
                     id
                 }
                 Err(UnreadableMessage { id, part }) => {
-                    self.set_message_row_aside(part)?;
+                    set_aside::list(self, part)?;
                     id
                 }
             };

@@ -13,12 +13,14 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
 use hermod_engine::commands::{self, AnyCommand, OpenLink, PurgeRecords};
+use hermod_engine::dispatch;
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
     Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
     Retention, SubmitResponse, TargetCarrier,
 };
-use hermod_engine::read_ahead::ReadPlan;
+use hermod_engine::read_ahead::{self, ReadPlan};
+use hermod_engine::recover;
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
 use hermod_engine::tables::{ChangeLog, Tables};
 use std::cell::RefCell;
@@ -93,7 +95,7 @@ impl World {
     pub(crate) fn mark_sending_in_doubt(&mut self) {
         let tables = Tables::new(self.tables.clone());
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, 0);
-        batch.mark_sending_in_doubt(self.now).expect("parts can be put in doubt");
+        recover::mark_sending_in_doubt(&mut batch, self.now).expect("parts can be put in doubt");
         commands::finish(&mut batch).expect("changes can be applied");
     }
 
@@ -114,11 +116,11 @@ impl World {
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches);
         let mut plan = ReadPlan::default();
         commands.iter().for_each(|command| command.plan_reads(&mut plan));
-        batch.read_ahead(plan).expect("what the commands need can be read");
+        read_ahead::planned(&mut batch, plan).expect("what the commands need can be read");
         for command in commands {
             command.execute(&mut batch).expect("it can be run");
         }
-        batch.dispatch_parts().expect("parts can be given to links");
+        dispatch::claim_parts(&mut batch).expect("parts can be given to links");
         commands::finish(&mut batch).expect("changes can be applied");
         let Batch { steps, handouts, .. } = batch;
         self.jobs = handouts.into_values().flat_map(|handout| handout.jobs).collect();

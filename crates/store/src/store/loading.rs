@@ -15,6 +15,7 @@ use hermod_engine::commands;
 use hermod_engine::due_times::{self, CorrectedTimes};
 use hermod_engine::maps;
 use hermod_engine::ops::CatalogueRow;
+use hermod_engine::recover;
 use hermod_engine::set_aside;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{SendingPart, TableError};
@@ -90,7 +91,7 @@ fn mark_sending_in_doubt(
     let transaction = writing.begin()?;
     let tables = writing.tables();
     let mut batch = Batch::new(&tables, engine, receivers, 0);
-    batch.mark_sending_in_doubt(now)?;
+    recover::mark_sending_in_doubt(&mut batch, now)?;
     commands::finish(&mut batch)?;
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);
     let forbidden = std::mem::take(&mut batch.forbidden);
@@ -108,7 +109,7 @@ fn mark_sending_in_doubt(
 fn set_aside_unreadable(writing: &WritingBackend, now: Timestamp) -> Result<(), TableError> {
     let transaction = writing.begin()?;
     let tables = writing.tables();
-    let unreadable = set_aside::set_aside_unreadable(&tables, now)?;
+    let unreadable = set_aside::all_unreadable(&tables, now)?;
     tables.finish()?;
     transaction.commit()?;
     log_set_aside(&unreadable);

@@ -12,9 +12,10 @@ use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
 use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
+use hermod_engine::dispatch;
 use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
-use hermod_engine::read_ahead::ReadPlan;
+use hermod_engine::read_ahead::{self, ReadPlan};
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
@@ -146,13 +147,13 @@ impl Writer<'_> {
         batch.state.keys.touch(ops.iter().filter_map(Op::key));
         let mut plan = ReadPlan::default();
         ops.iter().filter_map(Op::command).for_each(|command| command.plan_reads(&mut plan));
-        batch.read_ahead(plan)?;
+        read_ahead::planned(&mut batch, plan)?;
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
         }
         if claims == Claims::Allowed {
-            batch.dispatch_parts()?;
+            dispatch::claim_parts(&mut batch)?;
             batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
         commands::finish(&mut batch)?;

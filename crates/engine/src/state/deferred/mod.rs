@@ -3,7 +3,7 @@
 //! time comes. So any number of them costs disk, not memory, and lanes do not delay each other.
 
 use crate::maps::HashMap;
-use crate::tables::{DueKey, DueRead};
+use crate::tables::{DueKey, DueRead, MessageKey};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeSet, VecDeque};
@@ -19,6 +19,13 @@ pub struct DuePart {
     pub part: PartNo,
     pub carrier: CarrierId,
     pub account: AccountId,
+}
+
+impl DuePart {
+    pub fn new(key: MessageKey, part: PartNo, at: Timestamp) -> DuePart {
+        let MessageKey { carrier, account, message } = key;
+        DuePart { at, message, part, carrier, account }
+    }
 }
 
 /// The deferred parts of one account at one carrier.

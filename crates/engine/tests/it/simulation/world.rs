@@ -13,9 +13,11 @@ use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState, Tally};
 use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
+use hermod_engine::dispatch;
 use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Handout, Job, LinkId, Report};
-use hermod_engine::read_ahead::ReadPlan;
+use hermod_engine::read_ahead::{self, ReadPlan};
+use hermod_engine::recover;
 use hermod_engine::state::deferred::Deferred;
 use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
 use hermod_engine::state::lanes::Lanes;
@@ -177,13 +179,13 @@ impl World {
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches);
         let mut plan = ReadPlan::default();
         commands.iter().for_each(|command| command.plan_reads(&mut plan));
-        batch.read_ahead(plan).expect("what the commands need can be read");
+        read_ahead::planned(&mut batch, plan).expect("what the commands need can be read");
         let outcomes = commands.iter().map(|command| {
             let command: AnyCommand = sent_to_another_node(command);
             sent_to_another_node(&command.execute(&mut batch).expect("it can be run"))
         });
         let outcomes = outcomes.collect();
-        batch.dispatch_parts().expect("parts can be given to links");
+        dispatch::claim_parts(&mut batch).expect("parts can be given to links");
         batch.state.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
         commands::finish(&mut batch).expect("changes can be applied");
         assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
@@ -206,7 +208,7 @@ impl World {
         self.state = load(&tables, self.model.setup().catalogue.clone(), seed);
         self.batches = 0;
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0);
-        batch.mark_sending_in_doubt(self.now).expect("what was being sent can be read");
+        recover::mark_sending_in_doubt(&mut batch, self.now).expect("what was being sent can be read");
         commands::finish(&mut batch).expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);
         drop(tables);
