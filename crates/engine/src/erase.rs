@@ -4,8 +4,7 @@
 
 use crate::batch::Batch;
 use crate::tables::{
-    AttemptKey, DayCarrierId, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey,
-    TableError,
+    AttemptKey, DayCarrierId, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError,
 };
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureScope, KeptErasure};
 use hermod_domain::ids::MessageId;
@@ -28,18 +27,17 @@ pub struct Erased {
 }
 
 impl Batch<'_> {
-    /// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still
-    /// being delivered.
+    /// Erases the number in those of these messages that have ended. Returns how many, and the messages that have not.
     pub fn erase_messages(&mut self, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
         let (mut done, mut left) = (0, Vec::new());
         for id in ids {
             // Its record may have been purged since it was found.
             let Some(message) = self.tables.read()?.erasable_message(*id)? else { continue };
-            if is_being_delivered(&message) {
-                left.push(*id);
-            } else {
+            if message.has_ended {
                 self.erase_message(*id, message);
                 done += 1;
+            } else {
+                left.push(*id);
             }
         }
         Ok((done, left))
@@ -56,17 +54,11 @@ impl Batch<'_> {
         self.tables.write(ErasureChange::Message { message, to: ERASED_NUMBER, origin });
     }
 
-    /// Erases the number in those of these MO messages that no report and no webhook event waits for. Returns how many.
-    pub fn erase_inbound(&mut self, keys: &[InboundKey]) -> Result<u64, TableError> {
-        let mut done = 0;
+    /// Erases the number in these MO messages.
+    pub fn erase_inbound(&mut self, keys: &[InboundKey]) {
         for key in keys {
-            let found = self.tables.read()?.erasable_inbound(*key)?;
-            if found == Some(ErasableInbound { has_report: false, has_webhook_event: false }) {
-                self.tables.write(ErasureChange::Inbound { key: *key, from: ERASED_NUMBER });
-                done += 1;
-            }
+            self.tables.write(ErasureChange::Inbound { key: *key, from: ERASED_NUMBER });
         }
-        Ok(done)
     }
 
     /// Erases the recipient of those of these carrier ids whose messages have ended.
@@ -75,7 +67,7 @@ impl Batch<'_> {
         // A day may have been retired since its ids were listed: they are about to be deleted.
         for id in ids.iter().filter(|id| days.contains(&id.day)) {
             let message = self.tables.read()?.erasable_message(id.part.message)?;
-            if !message.as_ref().is_some_and(is_being_delivered) {
+            if message.is_none_or(|message| message.has_ended) {
                 self.tables.write(ErasureChange::CarrierId(id.clone()));
             }
         }
@@ -113,11 +105,6 @@ impl Batch<'_> {
 fn erase_origin(origin: &mut Origin) {
     origin.quote.clear();
     origin.destination = SmppAddress::default();
-}
-
-/// Whether a message, or a report or webhook event about it, is still being delivered.
-fn is_being_delivered(message: &ErasableMessage) -> bool {
-    !message.has_ended || message.has_report || message.has_webhook_event
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Results of reads, the same for every database: pages of rows, and the report of an audit.
 
 use hermod_domain::audit::AuditEnd;
+use hermod_domain::ids::MessageId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
-use hermod_engine::tables::{EventKey, PartRow, Readings};
+use hermod_engine::tables::{EventKey, InboundKey, PartRow, Readings};
 use std::path::PathBuf;
 
 /// The result of an audit.
@@ -81,6 +82,37 @@ pub(crate) struct Page<T> {
     pub(crate) found: Vec<T>,
     /// The last row that was read; `None` at the end of the table.
     pub(crate) last: Option<T>,
+}
+
+/// A message that an erasure covers.
+#[derive(Clone, Copy)]
+pub(crate) struct CoveredMessage {
+    pub(crate) id: MessageId,
+    pub(crate) has_ended: bool,
+}
+
+/// An MO message that an erasure covers.
+#[derive(Clone, Copy)]
+pub(crate) struct CoveredInbound {
+    pub(crate) key: InboundKey,
+    pub(crate) message: MessageId,
+}
+
+/// A report that waits, and the message that it is about or delivers.
+#[derive(Clone, Copy)]
+pub(crate) struct ReportPlace {
+    pub(crate) connection: u32,
+    pub(crate) id: i64,
+    pub(crate) message: MessageId,
+}
+
+/// A webhook event that waits, and the message that it is about or delivers.
+#[derive(Clone, Copy)]
+pub(crate) struct EventPlace {
+    pub(crate) account: u32,
+    pub(crate) kind: u8,
+    pub(crate) id: i64,
+    pub(crate) message: MessageId,
 }
 
 /// The numbers in one page of a table scan.

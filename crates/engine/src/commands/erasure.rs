@@ -7,8 +7,9 @@ use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::MessageId;
 use serde::{Deserialize, Serialize};
 
-/// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still being
-/// delivered.
+/// Erases the number in those of these messages that have ended. Returns how many, and the messages that have not. The caller
+/// leaves messages out that a report or webhook event waits for: it reads them beside the writer, because an index by message
+/// would cost every message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseMessages {
     pub ids: Vec<MessageId>,
@@ -22,17 +23,18 @@ impl Command for EraseMessages {
     }
 }
 
-/// Erases the number in those of these MO messages that are not being delivered any more. Returns how many.
+/// Erases the number in these MO messages. The caller leaves out those that are still being delivered, as for [`EraseMessages`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseInbound {
     pub keys: Vec<InboundKey>,
 }
 
 impl Command for EraseInbound {
-    type Outcome = u64;
+    type Outcome = ();
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.erase_inbound(&self.keys)
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.erase_inbound(&self.keys);
+        Ok(())
     }
 }
 

@@ -7,17 +7,13 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A message as erasing needs it: what still uses it, and what is to be erased.
+/// A message as erasing needs it: whether it has ended, and what is to be erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasableMessage {
     pub carrier: CarrierId,
     pub to: Msisdn,
     pub origin: Option<OriginRow>,
     pub has_ended: bool,
-    /// A report about it waits for its connection.
-    pub has_report: bool,
-    /// A webhook event about it waits.
-    pub has_webhook_event: bool,
 }
 
 /// An account's MO message.
@@ -41,15 +37,6 @@ pub struct DayCarrierId {
 pub struct AttemptKey {
     pub event: EventKey,
     pub no: u32,
-}
-
-/// What still uses an MO message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ErasableInbound {
-    /// It waits for a connection.
-    pub has_report: bool,
-    /// It waits for a webhook.
-    pub has_webhook_event: bool,
 }
 
 /// Rows that have a phone number in them, beside messages and MO messages of accounts.
@@ -93,7 +80,4 @@ pub trait ErasureRows {
 
     /// Returns a message as erasing needs it; none if it has no row.
     fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError>;
-
-    /// Returns an MO message as erasing needs it.
-    fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError>;
 }

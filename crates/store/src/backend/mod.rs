@@ -14,8 +14,9 @@ pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
-    AuditReport, Due, EndedPlace, LatePage, LatePlace, NumberPage, OldEvents, OnTransmitters, Page, PartPage,
-    Salvage, StorePosition, StoredKey, WaitingPage,
+    AuditReport, CoveredInbound, CoveredMessage, Due, EndedPlace, EventPlace, LatePage, LatePlace,
+    NumberPage, OldEvents, OnTransmitters, Page, PartPage, ReportPlace, Salvage, StorePosition, StoredKey,
+    WaitingPage,
 };
 use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::server::Server;
@@ -53,6 +54,7 @@ use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{
     AttemptKey, ConversationKey, DayCarrierId, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart,
 };
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use writing::WritingBackend;
@@ -196,6 +198,8 @@ reads! {
         = webhook_due::due_events(endpoint, after, now, limit);
     fn expired_late_parts(carrier: CarrierId, expired_by: Timestamp, after: Option<LatePlace>, limit: u32) -> LatePage
         = late_parts::expired_late_parts(carrier, expired_by, after, limit);
+    fn events_about(messages: Arc<HashSet<MessageId>>, after: Option<EventPlace>) -> Page<EventPlace>
+        = erasure_scans::events_about(&messages, after);
     fn failing_endpoints() -> Vec<FailingEndpoint> = webhook_due::failing_endpoints();
     fn given_up(account: Option<AccountId>, after: Option<ReportId>, limit: u32) -> Vec<GivenUpReport>
         = given_up_reports::list_given_up(account, after, limit);
@@ -216,14 +220,14 @@ reads! {
     fn inbound_records(account: AccountId, ids: Vec<u64>) -> Vec<InboundRecord> = inbound::read_records(account, &ids);
     fn inbound_waiting(connection: ConnectionId, account: AccountId, limit: u32) -> Vec<u64>
         = reports::inbound_waiting(connection, account, limit);
-    fn inbound_from(scope: ErasureScope, after: Option<InboundKey>) -> Page<InboundKey> = erasure::inbound_from(&scope, after);
+    fn inbound_from(scope: ErasureScope, after: Option<InboundKey>) -> Page<CoveredInbound> = erasure::inbound_from(&scope, after);
     fn inbound_sources(after: Option<InboundKey>) -> NumberPage<InboundKey> = erasure_scans::inbound_sources(after);
     fn kept_erasures() -> Vec<KeptErasure> = erasure_scans::kept();
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
     fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
     fn message_text(account: AccountId, id: MessageId) -> Option<String> = text::text_of(account, id);
-    fn messages_to(scope: ErasureScope, after: Option<MessageId>) -> Page<MessageId> = erasure::messages_to(&scope, after);
+    fn messages_to(scope: ErasureScope, after: Option<MessageId>) -> Page<CoveredMessage> = erasure::messages_to(&scope, after);
     fn newest_message() -> Option<MessageId> = erasure_scans::newest_message();
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
     fn old_events(after: EndedPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
@@ -245,6 +249,8 @@ reads! {
     fn recipients(after: Option<MessageId>) -> NumberPage<MessageId> = erasure_scans::recipients(after);
     fn responses_naming(scope: ErasureScope, after: Option<AttemptKey>) -> Page<AttemptKey>
         = erasure_scans::responses_naming(&scope, after);
+    fn reports_about(messages: Arc<HashSet<MessageId>>, after: Option<ReportPlace>) -> Page<ReportPlace>
+        = erasure_scans::reports_about(&messages, after);
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
     fn reviewed_numbers(after: Option<i64>) -> NumberPage<i64> = erasure_scans::reviewed_numbers(after);

@@ -1,6 +1,6 @@
 //! SQL for erasing a phone number.
 
-use crate::read_results::Page;
+use crate::read_results::{CoveredInbound, CoveredMessage, Page};
 use crate::sql::SqlTables;
 use crate::sql::carrier_ids::split_id;
 use crate::sql::columns::{stored_message, stored_number};
@@ -12,12 +12,14 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Endpoint;
 use hermod_engine::tables::{
-    AttemptKey, DayCarrierId, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows,
-    EventKey, InboundKey, OriginRow, PartKey, TableError,
+    AttemptKey, DayCarrierId, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventKey,
+    InboundKey, OriginRow, PartKey, TableError,
 };
 
 /// Rows per read.
 pub(crate) const ROWS_PER_READ: usize = 10_000;
+/// Runs in the writer's batch for every message to erase.
+const ERASABLE: &str = "SELECT carrier, dest, origin, settled_at IS NOT NULL FROM message WHERE id = ?1";
 
 impl SqlTables<'_> {
     fn put_erased_message(
@@ -129,25 +131,8 @@ impl ErasureRows for SqlTables<'_> {
     }
 
     fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
-                 EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
-                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
-             FROM message m WHERE m.id = ?1",
-        )?;
+        let mut statement = self.connection.prepare_cached(ERASABLE)?;
         statement.query_row([message.as_i64()], |row| Ok(read_message(row))).optional()?.transpose()
-    }
-
-    fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM report r WHERE r.account = ?1 AND r.inbound = ?2),
-                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = ?1 AND w.inbound = ?2)
-             FROM inbound WHERE account = ?1 AND id = ?2",
-        )?;
-        let found = statement.query_row(params![key.account.get(), key.id.cast_signed()], |row| {
-            Ok(ErasableInbound { has_report: row.get(0)?, has_webhook_event: row.get(1)? })
-        });
-        Ok(found.optional()?)
     }
 }
 
@@ -189,14 +174,16 @@ pub(crate) fn messages_to(
     connection: &Connection,
     scope: &ErasureScope,
     after: Option<MessageId>,
-) -> Result<Page<MessageId>, TableError> {
+) -> Result<Page<CoveredMessage>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, dest = ?3 AND (?4 IS NULL OR account = ?4) FROM message
+        "SELECT id, dest = ?3 AND (?4 IS NULL OR account = ?4), settled_at IS NOT NULL FROM message
          WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?5",
     )?;
     let (after, end) = (after.map_or(0, MessageId::as_i64), scope.first_left().as_i64());
     let bounds = params![after, end, stored(scope.number), account_of(scope), rows_max()];
-    page_of(statement.query(bounds)?, ROWS_PER_READ, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
+    page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
+        Ok((CoveredMessage { id: stored_message(row, 0)?, has_ended: row.get(2)? }, row.get(1)?))
+    })
 }
 
 /// Reads the next rows after an MO message, and returns those that an erasure covers.
@@ -204,9 +191,9 @@ pub(crate) fn inbound_from(
     connection: &Connection,
     scope: &ErasureScope,
     after: Option<InboundKey>,
-) -> Result<Page<InboundKey>, TableError> {
+) -> Result<Page<CoveredInbound>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT account, id, ltrim(source, '+') = ?3 AND received_at <= ?4 AND (?5 IS NULL OR account = ?5)
+        "SELECT account, id, ltrim(source, '+') = ?3 AND received_at <= ?4 AND (?5 IS NULL OR account = ?5), message
          FROM inbound WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?6",
     )?;
     let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
@@ -214,7 +201,8 @@ pub(crate) fn inbound_from(
     let bounds = params![after_account, after_id, digits, until, account_of(scope), rows_max()];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
         let id = row.get::<i64>(1)?.cast_unsigned();
-        Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
+        let key = InboundKey { account: AccountId::new(row.get(0)?), id };
+        Ok((CoveredInbound { key, message: stored_message(row, 3)? }, row.get(2)?))
     })
 }
 
@@ -258,7 +246,21 @@ fn read_message(row: &Row<'_>) -> Result<ErasableMessage, TableError> {
         to: stored_number(row.get(1)?)?,
         origin: read_origin(row, 2)?,
         has_ended: row.get(3)?,
-        has_report: row.get(4)?,
-        has_webhook_event: row.get(5)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::schema::open_for_writing;
+
+    #[test]
+    fn message_to_erase_is_read_by_its_key_alone() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = open_for_writing(folder.path()).unwrap();
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {ERASABLE}")).unwrap();
+        let steps = plan.query_map([0], |row| row.get::<String>(3)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert_eq!(steps, ["SEARCH message USING INTEGER PRIMARY KEY (rowid=?)"]);
+    }
 }

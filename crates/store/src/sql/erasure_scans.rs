@@ -1,8 +1,8 @@
 //! SQL that finds what has an erased number, in short reads, and the erasures that are kept.
 
-use crate::read_results::{NumberPage, Page};
+use crate::read_results::{EventPlace, NumberPage, Page, ReportPlace};
 use crate::sql::carrier_ids::{read_id, split_id};
-use crate::sql::columns::message_and_part;
+use crate::sql::columns::{message_and_part, stored_message};
 use crate::sql::erasure::{ROWS_PER_READ, account_of, page_of};
 use crate::sql::webhook_events::stored_kind;
 use crate::sql::{Connection, Rows, params};
@@ -12,6 +12,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{Endpoint, EventId};
 use hermod_engine::tables::{AttemptKey, DayCarrierId, EventKey, InboundKey, PartKey, TableError};
+use std::collections::HashSet;
 
 /// Attempts per read: each has some kilobytes of a response.
 const ATTEMPTS_PER_READ: usize = 1_000;
@@ -53,6 +54,42 @@ pub(crate) fn carrier_ids_to(
         let part = PartKey { account: AccountId::new(row.get(5)?), message, part };
         let (carrier, remote) = (CarrierId::new(row.get(0)?), read_id(row, 1, 2)?);
         Ok((DayCarrierId { day, carrier, remote, part }, row.get(6)?))
+    })
+}
+
+/// Reads the next waiting reports after one, and returns those about some messages, MO included.
+pub(crate) fn reports_about(
+    connection: &Connection,
+    messages: &HashSet<MessageId>,
+    after: Option<ReportPlace>,
+) -> Result<Page<ReportPlace>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT connection, id, message FROM report WHERE (connection, id) > (?1, ?2)
+         ORDER BY connection, id LIMIT ?3",
+    )?;
+    let (of, id) = after.map_or((0, 0), |after| (after.connection, after.id));
+    page_of(statement.query(params![of, id, limit(ROWS_PER_READ)])?, ROWS_PER_READ, |row| {
+        let message = stored_message(row, 2)?;
+        let place = ReportPlace { connection: row.get(0)?, id: row.get(1)?, message };
+        Ok((place, messages.contains(&message)))
+    })
+}
+
+/// Reads the next waiting webhook events after one, and returns those about some messages, MO included.
+pub(crate) fn events_about(
+    connection: &Connection,
+    messages: &HashSet<MessageId>,
+    after: Option<EventPlace>,
+) -> Result<Page<EventPlace>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT account, kind, id, message FROM webhook WHERE (account, kind, id) > (?1, ?2, ?3)
+         ORDER BY account, kind, id LIMIT ?4",
+    )?;
+    let (account, kind, id) = after.map_or((0, 0, 0), |after| (after.account, after.kind, after.id));
+    page_of(statement.query(params![account, kind, id, limit(ROWS_PER_READ)])?, ROWS_PER_READ, |row| {
+        let message = stored_message(row, 3)?;
+        let place = EventPlace { account: row.get(0)?, kind: row.get(1)?, id: row.get(2)?, message };
+        Ok((place, messages.contains(&message)))
     })
 }
 

@@ -113,6 +113,43 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     world.assert_audit_clean();
 }
 
+#[tokio::test]
+async fn number_stays_while_a_report_or_a_webhook_event_waits() {
+    let world = World::new().await;
+    let delivered = &[DeliveryOutcome::Delivered];
+    for id in ["by bind", "by webhook"] {
+        world.send_with_receipts(Acceptance { to: person(), ..world.sms() }, id, delivered).await;
+        let (from, received_at) = (format!("+{PERSON}"), world.now);
+        let (to, text) = ("80800".to_owned(), CANARY.to_owned());
+        let inbound = Inbound { account: ALICE, from, to, text, received_at };
+        world.store.receive(inbound).await.expect("it is kept");
+    }
+    world.flush().await;
+    let raw = world.raw();
+    for waiting in [
+        "report (connection, id, message, told, err, delivered, at) SELECT 1, 7, min(id), 2, 0, 1, 0 FROM message",
+        "webhook (account, kind, id, due_at, failures, attempts, message, at)
+         SELECT 1, 1, 7, 0, 0, 0, max(id), 0 FROM message",
+        "report (connection, id, message, told, err, delivered, at, account, inbound)
+         SELECT 1, 8, message, 200, 0, 0, 0, account, id FROM inbound WHERE id = 1",
+        "webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
+         SELECT account, 2, 8, 0, 0, 0, message, 0, id FROM inbound WHERE id = 2",
+    ] {
+        raw.change(&format!("INSERT INTO {waiting}"));
+    }
+    let erase = async || {
+        let erased = world.store.erase_number(person(), None, world.now).await.expect("an answer");
+        (erased.messages, erased.inbound, erased.in_progress, erased.named.len())
+    };
+    assert_eq!(erase().await, (0, 0, 4, 2));
+    raw.change("DELETE FROM report WHERE id = 7");
+    raw.change("DELETE FROM webhook WHERE id = 8");
+    assert_eq!(erase().await, (1, 1, 2, 1));
+    raw.change("DELETE FROM report");
+    raw.change("DELETE FROM webhook");
+    assert_eq!(erase().await, (1, 1, 0, 0));
+}
+
 const KEY: ErasureKey = ErasureKey([5; 32]);
 
 /// Returns the tables that have a number in any column, as digits in a text or octets or as an integer. Opt-outs protect the

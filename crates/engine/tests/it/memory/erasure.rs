@@ -7,8 +7,7 @@ use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::tables::{
-    AttemptKey, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventContent,
-    InboundKey, OriginRow, TableError,
+    AttemptKey, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow, TableError,
 };
 
 impl MemoryTables {
@@ -40,11 +39,15 @@ impl MemoryTables {
     }
 
     fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
-        self.write().inbound.update(&(key.account.get(), key.id), |row| {
-            row.from = format!("+{from}");
-            row.text = String::new();
-            row.wire = None;
-        });
+        let (rows, key) = (&mut *self.write(), (key.account.get(), key.id));
+        // It may have been purged since it was found.
+        if rows.inbound.contains_key(&key) {
+            rows.inbound.update(&key, |row| {
+                row.from = format!("+{from}");
+                row.text = String::new();
+                row.wire = None;
+            });
+        }
         Ok(())
     }
 
@@ -132,34 +135,11 @@ impl ErasureRows for MemoryTables {
     fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
         let rows = self.read();
         let Some(row) = rows.message.get(&message.as_i64()) else { return Ok(None) };
-        let (account, connection) = (row.account.get(), row.connection.get());
         Ok(Some(ErasableMessage {
             carrier: row.carrier,
             to: stored_number(row.to)?,
             origin: row.origin.clone().map(|StoredOrigin(origin)| origin),
             has_ended: row.settled_at.is_some(),
-            has_report: rows.report.iter().any(|((to, _), row)| *to == connection && row.message == message),
-            has_webhook_event: rows
-                .webhook
-                .iter()
-                .any(|((of, ..), row)| *of == account && row.told.message == message),
-        }))
-    }
-
-    fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError> {
-        let InboundKey { account, id } = key;
-        let rows = self.read();
-        if !rows.inbound.contains_key(&(account.get(), id)) {
-            return Ok(None);
-        }
-        let mut reports = rows.report.values();
-        let mut events = rows.webhook.iter();
-        Ok(Some(ErasableInbound {
-            has_report: reports.any(|row| row.account == Some(account) && row.inbound == Some(id)),
-            has_webhook_event: events.any(|((of, ..), row)| {
-                *of == account.get()
-                    && matches!(row.told.about, EventContent::Inbound(number) if number == id)
-            }),
         }))
     }
 }

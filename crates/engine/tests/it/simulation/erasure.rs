@@ -3,10 +3,9 @@
 use super::commands::recipient;
 use super::model::Model;
 use super::receipts::TiedPart;
-use super::report_channels::Telling;
 use super::world::World;
 use hermod_domain::erasure::ErasureScope;
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::ids::MessageId;
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers};
 use hermod_engine::erase::ERASED_NUMBER;
@@ -61,44 +60,23 @@ impl World {
 }
 
 impl Model {
-    /// Returns whether a row may name an erased number, because something of it is still being delivered.
+    /// Returns whether a row may name an erased number, because its message has not ended.
     fn is_left(&self, number: Msisdn, table: &str, row: &str) -> bool {
-        let open = |message: &MessageId| self.is_being_delivered(*message);
-        match table {
-            "message" | "unnamed" | "carrier_id" => self.messages.iter().any(|(message, entry)| {
-                entry.to == number && open(message) && row.contains(&message.as_i64().to_string())
-            }),
-            "inbound" => self.mo.received.iter().any(|((account, id), mo)| {
-                mo.from == number.to_string() && self.is_mo_being_delivered(*account, *id)
-            }),
-            _ => false,
-        }
-    }
-
-    fn is_being_delivered(&self, message: MessageId) -> bool {
-        let is_about = |telling: Telling| matches!(telling, Telling::Became(about, _) if about == message);
-        !self.messages[&message].has_ended()
-            || self.reports.has(is_about)
-            || self.webhooks.has_waiting(is_about)
-    }
-
-    fn is_mo_being_delivered(&self, account: AccountId, id: u64) -> bool {
-        let telling = Telling::Mo(account, id);
-        self.reports.has(|other| other == telling) || self.webhooks.has_waiting(|other| other == telling)
+        matches!(table, "message" | "unnamed" | "carrier_id")
+            && self.messages.iter().any(|(message, entry)| {
+                entry.to == number && !entry.has_ended() && row.contains(&message.as_i64().to_string())
+            })
     }
 
     /// Erases messages that have ended. Returns how many, and those that are left.
     pub(super) fn erase_messages(&mut self, ids: &[MessageId]) -> (u64, Vec<MessageId>) {
         let (mut done, mut left) = (0, Vec::new());
         for message in ids {
-            if !self.messages.contains_key(message) {
-                continue;
-            }
-            if self.is_being_delivered(*message) {
+            let Some(entry) = self.messages.get_mut(message) else { continue };
+            if !entry.has_ended() {
                 left.push(*message);
                 continue;
             }
-            let entry = self.messages.get_mut(message).expect("it is there");
             (entry.is_erased, entry.has_text) = (true, false);
             self.unnamed.retain(|part| part.message != *message);
             done += 1;
@@ -109,7 +87,7 @@ impl Model {
     /// Erases the recipient of carrier ids whose messages have ended.
     pub(super) fn erase_carrier_ids(&mut self, ids: &[DayCarrierId]) {
         for DayCarrierId { day, remote, part, .. } in ids {
-            let is_open = self.messages.contains_key(&part.message) && self.is_being_delivered(part.message);
+            let is_open = self.messages.get(&part.message).is_some_and(|entry| !entry.has_ended());
             let mut tied = self.tied.get_mut(remote).into_iter().flatten();
             let row = |tied: &&mut TiedPart| {
                 (tied.at.day(), tied.message, tied.part) == (*day, part.message, part.part)
@@ -122,19 +100,13 @@ impl Model {
         }
     }
 
-    /// Erases MO messages that were delivered. Returns how many.
-    pub(super) fn erase_inbound(&mut self, keys: &[InboundKey]) -> u64 {
-        let mut done = 0;
+    /// Erases MO messages.
+    pub(super) fn erase_inbound(&mut self, keys: &[InboundKey]) {
         for InboundKey { account, id } in keys {
-            if self.is_mo_being_delivered(*account, *id) {
-                continue;
-            }
             let Some(row) = self.mo.received.get_mut(&(*account, *id)) else { continue };
             row.from = format!("+{ERASED_NUMBER}");
             row.text.clear();
-            done += 1;
         }
-        done
     }
 
     /// Erases a number in conversations, parked receipts and unassigned messages. Returns in how many.

@@ -43,12 +43,6 @@ impl ReportModel {
         self.expected.push(Expected { connection, telling, can_move });
     }
 
-    /// Whether a matching report waits or is expected from the current batch.
-    pub(super) fn has(&self, is_it: impl Fn(Telling) -> bool) -> bool {
-        self.waiting.values().any(|report| is_it(report.telling))
-            || self.expected.iter().any(|expected| is_it(expected.telling))
-    }
-
     /// Checks that the reports of a batch are exactly the expected ones.
     pub(super) fn check_batch(&mut self, reports: &[Report]) {
         for report in reports {

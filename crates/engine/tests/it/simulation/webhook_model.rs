@@ -20,18 +20,13 @@ const TOLERANCE: Duration = Duration::from_secs(5);
 /// The key of an event.
 pub(super) type Key = (Endpoint, EventId);
 
-/// An event: its content and its expected row.
+/// An event: its expected row.
 #[derive(Clone, Copy)]
 pub(super) struct EventModel {
-    pub(super) telling: Telling,
     pub(super) row: EventRow,
 }
 
 impl EventModel {
-    pub(super) fn waits(&self) -> bool {
-        matches!(self.row.standing, EventStanding::Waiting { .. })
-    }
-
     /// Returns the failure count of a waiting event.
     pub(super) fn failures(&self) -> Option<u32> {
         match self.row.standing {
@@ -76,12 +71,6 @@ impl WebhookModel {
         self.expected.push((endpoint, telling));
     }
 
-    /// Whether a matching event waits or is expected from the current batch.
-    pub(super) fn has_waiting(&self, is_it: impl Fn(Telling) -> bool) -> bool {
-        self.events.values().any(|event| event.waits() && is_it(event.telling))
-            || self.expected.iter().any(|(_, telling)| is_it(*telling))
-    }
-
     /// Checks that the new events of a batch are exactly the expected ones, with unused numbers.
     pub(super) fn find_new(&mut self, tables: &MemoryTables, now: Timestamp) {
         let before = EventId(self.last);
@@ -100,7 +89,7 @@ impl WebhookModel {
                 self.last = self.last.max(new.event.0);
                 let standing = EventStanding::Waiting { due_at: now, failures: 0 };
                 let row = EventRow { standing, attempts: 0, attempts_kept: 0 };
-                self.events.insert((endpoint, new.event), EventModel { telling, row });
+                self.events.insert((endpoint, new.event), EventModel { row });
             }
         }
         assert!(self.expected.is_empty(), "no event for {:?}", self.expected);

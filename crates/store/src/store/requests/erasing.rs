@@ -3,17 +3,18 @@
 
 use crate::erasure_list;
 use crate::error::StoreError;
-use crate::read_results::NumberPage;
+use crate::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::store::Store;
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
-use hermod_domain::ids::AccountId;
+use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{
     EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers, EraseResponses, KeepErasure,
 };
 use hermod_engine::erase::Erased;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -77,16 +78,50 @@ impl Store {
         let mut after = None;
         loop {
             let page = self.inner.access.backend.messages_to(scope, after).await?;
-            for ids in page.found.chunks(ROWS_PER_WRITE) {
-                let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
+            let ended = page.found.iter().filter(|found| found.has_ended).map(|found| found.id);
+            let reported = self.find_reported(ended.collect()).await?;
+            let is_done = |found: &CoveredMessage| found.has_ended && !reported.contains(&found.id);
+            let (done, open): (Vec<_>, Vec<_>) = page.found.into_iter().partition(is_done);
+            note_in_progress(erased, open.iter().map(|found| found.id));
+            for found in done.chunks(ROWS_PER_WRITE) {
+                let ids = found.iter().map(|found| found.id).collect();
+                let (done, left) = self.request(EraseMessages { ids }).await?;
                 erased.messages += done;
-                erased.in_progress += u64::try_from(left.len()).unwrap_or(u64::MAX);
-                let room = NAMED_MAX.saturating_sub(erased.named.len());
-                erased.named.extend(left.into_iter().take(room));
+                note_in_progress(erased, left.into_iter());
             }
-            after = page.last;
+            after = page.last.map(|last| last.id);
             if after.is_none() {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Returns those of these messages, MO included, that a report or webhook event waits to deliver. Reads the tables beside
+    /// the writer: they have no index by message, which would cost every message. One that begins to wait later, such as for
+    /// a late receipt, has the substitute, as after the erasure.
+    async fn find_reported(&self, messages: HashSet<MessageId>) -> Result<HashSet<MessageId>, StoreError> {
+        let (backend, messages) = (&self.inner.access.backend, Arc::new(messages));
+        let mut found = HashSet::new();
+        if messages.is_empty() {
+            return Ok(found);
+        }
+        // Reports first: they may move to the webhook meanwhile.
+        let mut after = None;
+        loop {
+            let page = backend.reports_about(messages.clone(), after).await?;
+            found.extend(page.found.into_iter().map(|place| place.message));
+            after = page.last;
+            if after.is_none() {
+                break;
+            }
+        }
+        let mut after = None;
+        loop {
+            let page = backend.events_about(messages.clone(), after).await?;
+            found.extend(page.found.into_iter().map(|place| place.message));
+            after = page.last;
+            if after.is_none() {
+                return Ok(found);
             }
         }
     }
@@ -95,12 +130,17 @@ impl Store {
         let mut after = None;
         loop {
             let page = self.inner.access.backend.inbound_from(scope, after).await?;
-            for keys in page.found.chunks(ROWS_PER_WRITE) {
-                let done = self.request(EraseInbound { keys: keys.to_vec() }).await?;
-                erased.inbound += done;
-                erased.in_progress += u64::try_from(keys.len()).unwrap_or(u64::MAX).saturating_sub(done);
+            let messages = page.found.iter().map(|found| found.message);
+            let reported = self.find_reported(messages.collect()).await?;
+            let is_done = |found: &CoveredInbound| !reported.contains(&found.message);
+            let (done, open): (Vec<_>, Vec<_>) = page.found.into_iter().partition(is_done);
+            erased.in_progress += count(&open);
+            for found in done.chunks(ROWS_PER_WRITE) {
+                let keys = found.iter().map(|found| found.key).collect();
+                self.request(EraseInbound { keys }).await?;
+                erased.inbound += count(found);
             }
-            after = page.last;
+            after = page.last.map(|last| last.key);
             if after.is_none() {
                 return Ok(());
             }
@@ -230,6 +270,17 @@ impl Store {
         search.read_all(|after| backend.unassigned_sources(after)).await?;
         Ok(search.found)
     }
+}
+
+/// Counts messages that were left because they are still being delivered, and names the first of them.
+fn note_in_progress(erased: &mut Erased, messages: impl ExactSizeIterator<Item = MessageId>) {
+    erased.in_progress += u64::try_from(messages.len()).unwrap_or(u64::MAX);
+    let room = NAMED_MAX.saturating_sub(erased.named.len());
+    erased.named.extend(messages.take(room));
+}
+
+fn count<T>(rows: &[T]) -> u64 {
+    u64::try_from(rows.len()).unwrap_or(u64::MAX)
 }
 
 /// Looks for the numbers that erasures mean. Holds a page of numbers at a time, and those that it found.
