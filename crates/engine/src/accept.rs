@@ -2,6 +2,7 @@
 //! transaction.
 
 use crate::batch::{Batch, FreshPart};
+use crate::mo::conversations;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use crate::state::lanes::Placed;
 use crate::state::report_target::ReportTarget;
@@ -42,7 +43,7 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
     }
     write(batch, message, acceptance, alias)?;
     if let Some(number) = &acceptance.reply_to {
-        batch.remember_conversation(message, acceptance, number);
+        conversations::remember(batch, message, acceptance, number);
     }
     let Acceptance { account, carrier, parts, .. } = acceptance;
     let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };

@@ -279,6 +279,13 @@ impl<'a> Batch<'a> {
         if batch == self.number { self.fresh.get_mut(index) } else { None }
     }
 
+    /// Notes that rows of a connection's reports were deleted.
+    pub fn note_reports_gone(&mut self, connection: ConnectionId, gone: u64) {
+        if gone > 0 {
+            self.reports_gone.push((connection, gone));
+        }
+    }
+
     /// Adds a step of a message.
     #[inline]
     pub fn add_step(&mut self, message: MessageId, part: PartNo, kind: StepKind) {

@@ -15,7 +15,7 @@ mod shared;
 pub mod state;
 pub mod tables;
 
-// One transaction. The decisions below are methods of `Batch`.
+// One transaction. The decisions below are functions of their modules, with a `Batch` as the first argument.
 pub mod batch;
 pub mod read_ahead;
 

@@ -96,7 +96,7 @@ pub fn apply(
                     batch.tables.write(MessageExceptionChange::Unknown { message, at });
                     batch.add_step(message, part, StepKind::Unknown);
                 }
-                batch.report_status(key, status, &moved.after, err, &mut report_target)?;
+                report::write_status(batch, key, status, &moved.after, err, &mut report_target)?;
             }
             let now = *moved.after.parts.get(part.index()).expect("the part that moved");
             if now.state == PartState::Presumed {

@@ -15,7 +15,7 @@ use crate::tables::{
     GivenUpReportChange, MessageKey, ReportChange, ReportRange, StoredReport, TableError, Tables,
     UnreadableReport,
 };
-use crate::webhooks::{StatusChange, has_webhook};
+use crate::webhooks::{self, StatusChange, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, PartEvent, PartState, Progress, StateChange};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -72,221 +72,216 @@ pub fn status_to_report(event: PartEvent, before: &Progress, moved: &StateChange
     })
 }
 
-impl Batch<'_> {
-    /// Writes the report or the webhook event about a status, if the customer gets one. Reads the report target from
-    /// the message's row if it is not in memory.
-    pub fn report_status(
-        &mut self,
-        key: MessageKey,
-        status: ReportStatus,
-        after: &Progress,
-        err: u16,
-        report_target: &mut ReportTarget,
-    ) -> Result<(), TableError> {
-        if matches!(report_target, ReportTarget::Unread) {
-            *report_target = match self.tables.read()?.message_origin(key.message) {
-                Ok(origin) => ReportTarget::of_row(origin),
-                Err(error) => {
-                    set_aside::list_unreadable(self, key, error)?;
-                    ReportTarget::None
-                }
-            };
-        }
-        let customer = match report_target {
-            ReportTarget::Customer(customer) => customer,
-            ReportTarget::Web(connection) => {
-                if has_webhook(&self.catalogue, key.account, WebhookKind::Dlr) {
-                    self.add_dlr_event(self.status_change(key, *connection, status, err))?;
-                }
-                return Ok(());
+/// Writes the report or the webhook event about a status, if the customer gets one. Reads the report target from
+/// the message's row if it is not in memory.
+pub fn write_status(
+    batch: &mut Batch<'_>,
+    key: MessageKey,
+    status: ReportStatus,
+    after: &Progress,
+    err: u16,
+    report_target: &mut ReportTarget,
+) -> Result<(), TableError> {
+    if matches!(report_target, ReportTarget::Unread) {
+        *report_target = match batch.tables.read()?.message_origin(key.message) {
+            Ok(origin) => ReportTarget::of_row(origin),
+            Err(error) => {
+                set_aside::list_unreadable(batch, key, error)?;
+                ReportTarget::None
             }
-            ReportTarget::None | ReportTarget::Unread => return Ok(()),
         };
-        let Customer { connection, alias, origin, parts } = &**customer;
-        let channel = self.channel_for(key.account, customer, status);
-        if channel != ReportChannel::Bind {
-            self.add_dlr_event(self.status_change(key, *connection, status, err))?;
-        }
-        if channel == ReportChannel::Webhook || !origin.registered_delivery.asks_for(status) {
+    }
+    let customer = match report_target {
+        ReportTarget::Customer(customer) => customer,
+        ReportTarget::Web(connection) => {
+            if has_webhook(&batch.catalogue, key.account, WebhookKind::Dlr) {
+                webhooks::add_dlr(batch, status_change(batch, key, *connection, status, err))?;
+            }
             return Ok(());
         }
-        let content = ReportContent::Dlr(DlrReport {
-            alias: *alias,
-            origin: origin.clone(),
-            status,
-            err,
-            parts: *parts,
-            delivered: delivered(after, *parts),
-        });
-        self.report(key.account, *connection, key.message, content, channel)
+        ReportTarget::None | ReportTarget::Unread => return Ok(()),
+    };
+    let Customer { connection, alias, origin, parts } = &**customer;
+    let channel = channel_for(batch, key.account, customer, status);
+    if channel != ReportChannel::Bind {
+        webhooks::add_dlr(batch, status_change(batch, key, *connection, status, err))?;
     }
+    if channel == ReportChannel::Webhook || !origin.registered_delivery.asks_for(status) {
+        return Ok(());
+    }
+    let content = ReportContent::Dlr(DlrReport {
+        alias: *alias,
+        origin: origin.clone(),
+        status,
+        err,
+        parts: *parts,
+        delivered: delivered(after, *parts),
+    });
+    write(batch, key.account, *connection, key.message, content, channel)
+}
 
-    /// Writes a report for the binds of a connection.
-    pub fn report(
-        &mut self,
-        account: AccountId,
-        connection: ConnectionId,
-        message: MessageId,
-        content: ReportContent,
-        channel: ReportChannel,
-    ) -> Result<(), TableError> {
-        self.state.last_report += 1;
-        let id = ReportId(self.state.last_report);
-        let has_webhook_event = match &content {
-            ReportContent::Dlr(_) => channel == ReportChannel::Both,
-            ReportContent::Inbound(_) => true,
-        };
-        if let ReportContent::Dlr(DlrReport { status, .. }) = &content {
-            let step = StepKind::Reported { connection, report: id, status: *status };
-            self.add_step(message, PartNo::FIRST, step);
-        }
-        let report = Report { id, account, connection, message, at: self.now, content };
-        self.tables.write(ReportChange::Add { report: report.clone(), has_webhook_event });
-        self.tally.reports += 1;
-        self.reports.push(report);
-        Ok(())
+/// Writes a report for the binds of a connection.
+pub fn write(
+    batch: &mut Batch<'_>,
+    account: AccountId,
+    connection: ConnectionId,
+    message: MessageId,
+    content: ReportContent,
+    channel: ReportChannel,
+) -> Result<(), TableError> {
+    batch.state.last_report += 1;
+    let id = ReportId(batch.state.last_report);
+    let has_webhook_event = match &content {
+        ReportContent::Dlr(_) => channel == ReportChannel::Both,
+        ReportContent::Inbound(_) => true,
+    };
+    if let ReportContent::Dlr(DlrReport { status, .. }) = &content {
+        let step = StepKind::Reported { connection, report: id, status: *status };
+        batch.add_step(message, PartNo::FIRST, step);
     }
+    let report = Report { id, account, connection, message, at: batch.now, content };
+    batch.tables.write(ReportChange::Add { report: report.clone(), has_webhook_event });
+    batch.tally.reports += 1;
+    batch.reports.push(report);
+    Ok(())
+}
 
-    fn status_change(
-        &self,
-        key: MessageKey,
-        connection: ConnectionId,
-        status: ReportStatus,
-        err: u16,
-    ) -> StatusChange {
-        let MessageKey { account, message, .. } = key;
-        StatusChange { account, message, connection, status, err, at: self.now }
-    }
+fn status_change(
+    batch: &Batch<'_>,
+    key: MessageKey,
+    connection: ConnectionId,
+    status: ReportStatus,
+    err: u16,
+) -> StatusChange {
+    let MessageKey { account, message, .. } = key;
+    StatusChange { account, message, connection, status, err, at: batch.now }
+}
 
-    /// Returns how a status is reported to a customer.
-    fn channel_for(&self, account: AccountId, customer: &Customer, status: ReportStatus) -> ReportChannel {
-        let Customer { connection, origin, .. } = customer;
-        let receivers = self.receivers;
-        // A status that registered_delivery does not ask for is never a row, so it cannot move to the webhook later.
-        let has_no_receiver = || {
-            receivers.away_since(*connection, self.now).is_some()
-                || (!origin.registered_delivery.asks_for(status) && !receivers.is_bound(*connection))
-        };
-        if !has_webhook(&self.catalogue, account, WebhookKind::Dlr) {
-            ReportChannel::Bind
-        } else if origin.on_transmitter && has_no_receiver() {
-            ReportChannel::Webhook
-        } else if self.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
-            ReportChannel::Both
-        } else {
-            ReportChannel::Bind
-        }
+/// Returns how a status is reported to a customer.
+fn channel_for(
+    batch: &Batch<'_>,
+    account: AccountId,
+    customer: &Customer,
+    status: ReportStatus,
+) -> ReportChannel {
+    let Customer { connection, origin, .. } = customer;
+    let receivers = batch.receivers;
+    // A status that registered_delivery does not ask for is never a row, so it cannot move to the webhook later.
+    let has_no_receiver = || {
+        receivers.away_since(*connection, batch.now).is_some()
+            || (!origin.registered_delivery.asks_for(status) && !receivers.is_bound(*connection))
+    };
+    if !has_webhook(&batch.catalogue, account, WebhookKind::Dlr) {
+        ReportChannel::Bind
+    } else if origin.on_transmitter && has_no_receiver() {
+        ReportChannel::Webhook
+    } else if batch.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
+        ReportChannel::Both
+    } else {
+        ReportChannel::Bind
     }
+}
 
-    /// Deletes the reports that customers accepted, and gives up those that they refused.
-    pub fn finish_reports(&mut self, finished: &FinishedReports) -> Result<(), TableError> {
-        let FinishedReports { connection, accepted, refused, answered, now } = finished;
-        self.advance_to(*now);
-        for run in accepted.chunk_by(|one, next| one.0 + 1 == next.0) {
-            let (first, last) = (run[0], run[run.len() - 1]);
-            self.accepted_reports.push(ReportRange { connection: *connection, first, last });
-        }
-        if !refused.is_empty() {
-            self.delete_accepted_reports()?;
-        }
-        let mut gone = 0;
-        for (id, status) in refused {
-            gone += self.give_up_report(*connection, *id, ReportGiveUpReason::Refused(*status))?;
-        }
-        for AnsweredReport { report, message, status } in answered.iter().copied() {
-            let connection = *connection;
-            self.add_step(message, PartNo::FIRST, StepKind::ReportAnswered { connection, report, status });
-        }
-        self.reports_gone(*connection, gone);
-        Ok(())
+/// Deletes the reports that customers accepted, and gives up those that they refused.
+pub fn finish(batch: &mut Batch<'_>, finished: &FinishedReports) -> Result<(), TableError> {
+    let FinishedReports { connection, accepted, refused, answered, now } = finished;
+    batch.advance_to(*now);
+    for run in accepted.chunk_by(|one, next| one.0 + 1 == next.0) {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        batch.accepted_reports.push(ReportRange { connection: *connection, first, last });
     }
+    if !refused.is_empty() {
+        delete_accepted(batch)?;
+    }
+    let mut gone = 0;
+    for (id, status) in refused {
+        gone += give_up(batch, *connection, *id, ReportGiveUpReason::Refused(*status))?;
+    }
+    for AnsweredReport { report, message, status } in answered.iter().copied() {
+        let connection = *connection;
+        batch.add_step(message, PartNo::FIRST, StepKind::ReportAnswered { connection, report, status });
+    }
+    batch.note_reports_gone(*connection, gone);
+    Ok(())
+}
 
-    /// Deletes the reports that were accepted so far in this batch, all together: on a server each read is a round trip.
-    pub fn delete_accepted_reports(&mut self) -> Result<(), TableError> {
-        let ranges = joined(std::mem::take(&mut self.accepted_reports));
-        if ranges.is_empty() {
-            return Ok(());
-        }
-        let counts = self.tables.read()?.count_reports(&ranges)?;
-        for (range, deleted) in ranges.into_iter().zip(counts) {
-            let ReportRange { connection, first, last } = range;
-            self.tables.write(ReportChange::Delete { connection, first, last });
-            if deleted < range.ids() {
-                // Given up while it was in flight, and accepted after all.
-                self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
-            }
-            self.tally.reports_accepted += deleted;
-            self.reports_gone(connection, deleted);
-        }
-        Ok(())
+/// Deletes the reports that were accepted so far in this batch, all together: on a server each read is a round trip.
+pub fn delete_accepted(batch: &mut Batch<'_>) -> Result<(), TableError> {
+    let ranges = joined(std::mem::take(&mut batch.accepted_reports));
+    if ranges.is_empty() {
+        return Ok(());
     }
+    let counts = batch.tables.read()?.count_reports(&ranges)?;
+    for (range, deleted) in ranges.into_iter().zip(counts) {
+        let ReportRange { connection, first, last } = range;
+        batch.tables.write(ReportChange::Delete { connection, first, last });
+        if deleted < range.ids() {
+            // Given up while it was in flight, and accepted after all.
+            batch.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
+        }
+        batch.tally.reports_accepted += deleted;
+        batch.note_reports_gone(connection, deleted);
+    }
+    Ok(())
+}
 
-    /// Gives up a report: deletes it and lists it as given up, if its account is known. Returns 1, or 0 if there is no
-    /// such report.
-    pub fn give_up_report(
-        &mut self,
-        connection: ConnectionId,
-        id: ReportId,
-        reason: ReportGiveUpReason,
-    ) -> Result<u64, TableError> {
-        match self.tables.read()?.report(connection, id) {
-            Ok(Some(StoredReport { account: Some(account), message, status, at, .. })) => {
-                let given_up_at = self.now;
-                let given_up =
-                    GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
-                self.tables.write(GivenUpReportChange::Put(given_up));
-            }
-            Ok(Some(StoredReport { account: None, .. })) => {}
-            Ok(None) => return Ok(0),
-            Err(error) if error.is_unreadable() => {
-                self.unreadable_reports.push(UnreadableReport { connection, report: id, error });
-            }
-            Err(error) => return Err(error),
+/// Gives up a report: deletes it and lists it as given up, if its account is known. Returns 1, or 0 if there is no
+/// such report.
+fn give_up(
+    batch: &mut Batch<'_>,
+    connection: ConnectionId,
+    id: ReportId,
+    reason: ReportGiveUpReason,
+) -> Result<u64, TableError> {
+    match batch.tables.read()?.report(connection, id) {
+        Ok(Some(StoredReport { account: Some(account), message, status, at, .. })) => {
+            let given_up_at = batch.now;
+            let given_up =
+                GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
+            batch.tables.write(GivenUpReportChange::Put(given_up));
         }
-        self.tables.write(ReportChange::Delete { connection, first: id, last: id });
-        self.tally.reports_given_up += 1;
-        Ok(1)
+        Ok(Some(StoredReport { account: None, .. })) => {}
+        Ok(None) => return Ok(0),
+        Err(error) if error.is_unreadable() => {
+            batch.unreadable_reports.push(UnreadableReport { connection, report: id, error });
+        }
+        Err(error) => return Err(error),
     }
+    batch.tables.write(ReportChange::Delete { connection, first: id, last: id });
+    batch.tally.reports_given_up += 1;
+    Ok(1)
+}
 
-    /// Gives up the reports of a connection that waited longer than [`REPORT_KEPT`], a bounded number of them. Returns
-    /// which. Ids are in the order of time, so the search ends at the first younger report.
-    pub fn give_up_old_reports(
-        &mut self,
-        connection: ConnectionId,
-        now: Timestamp,
-    ) -> Result<Vec<ReportId>, TableError> {
-        self.advance_to(now);
-        let oldest =
-            self.tables.read()?.first_reports(connection, now.minus(REPORT_KEPT), REPORTS_PER_WRITE)?;
-        let mut gone = 0;
-        for id in &oldest {
-            gone += self.give_up_report(connection, *id, ReportGiveUpReason::TooOld)?;
-        }
-        self.reports_gone(connection, gone);
-        if oldest.is_empty() && !self.tables.read()?.has_reports(connection)? {
-            self.reports_gone.push((connection, ALL_ROWS));
-        }
-        Ok(oldest)
+/// Gives up the reports of a connection that waited longer than [`REPORT_KEPT`], a bounded number of them. Returns
+/// which. Ids are in the order of time, so the search ends at the first younger report.
+pub fn give_up_old(
+    batch: &mut Batch<'_>,
+    connection: ConnectionId,
+    now: Timestamp,
+) -> Result<Vec<ReportId>, TableError> {
+    batch.advance_to(now);
+    let oldest = batch.tables.read()?.first_reports(connection, now.minus(REPORT_KEPT), REPORTS_PER_WRITE)?;
+    let mut gone = 0;
+    for id in &oldest {
+        gone += give_up(batch, connection, *id, ReportGiveUpReason::TooOld)?;
     }
+    batch.note_reports_gone(connection, gone);
+    if oldest.is_empty() && !batch.tables.read()?.has_reports(connection)? {
+        batch.reports_gone.push((connection, ALL_ROWS));
+    }
+    Ok(oldest)
+}
 
-    /// Deletes some reports that were listed as given up for [`GIVEN_UP_KEPT`]. Returns how many. They are found by
-    /// their creation time, which is the order of their ids; they were given up at most [`REPORT_KEPT`] later.
-    pub fn forget_given_up(&mut self, now: Timestamp) -> Result<usize, TableError> {
-        self.advance_to(now);
-        let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
-        let oldest = self.tables.read()?.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
-        if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
-            self.tables.write(GivenUpReportChange::DeleteBetween { first: *first, last: *last });
-        }
-        Ok(oldest.len())
+/// Deletes some reports that were listed as given up for [`GIVEN_UP_KEPT`]. Returns how many. They are found by
+/// their creation time, which is the order of their ids; they were given up at most [`REPORT_KEPT`] later.
+pub fn forget_given_up(batch: &mut Batch<'_>, now: Timestamp) -> Result<usize, TableError> {
+    batch.advance_to(now);
+    let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
+    let oldest = batch.tables.read()?.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
+    if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
+        batch.tables.write(GivenUpReportChange::DeleteBetween { first: *first, last: *last });
     }
-
-    /// Notes that rows of a connection's reports were deleted.
-    pub fn reports_gone(&mut self, connection: ConnectionId, gone: u64) {
-        if gone > 0 {
-            self.reports_gone.push((connection, gone));
-        }
-    }
+    Ok(oldest.len())
 }
 
 /// Joins ranges that touch or overlap. Customers mostly answer in the order of the reports, so few are left.

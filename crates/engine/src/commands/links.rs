@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
+use crate::mo;
 use crate::ops::{
     CarrierIdQuery, LinkBatch, LinkId, LinkKind, ReceiptRecord, RecordedReceipt, SubmitResponse,
 };
@@ -87,7 +88,7 @@ impl Command for LinkBatch {
             batch.handouts.entry(*link).or_default().recorded.push(recorded);
         }
         for record in inbound {
-            batch.receive_mo(*carrier, &record.part)?;
+            mo::receive(batch, *carrier, &record.part)?;
             batch.handouts.entry(*link).or_default().received.push(record.sequence);
         }
         batch.state.lanes.grant(*carrier, *link, *slots);

@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::mo::{self, conversations, inbound, unassigned};
 use crate::ops::{Inbound, InboundRecord, OptOut};
 use crate::opt_outs;
 use crate::tables::{ConversationKey, TableError};
@@ -14,7 +15,7 @@ impl Command for Inbound {
     type Outcome = InboundRecord;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<InboundRecord, TableError> {
-        batch.receive_inbound(self)
+        inbound::receive(batch, self)
     }
 }
 
@@ -30,7 +31,7 @@ impl Command for AssignInbound {
     type Outcome = Option<InboundRecord>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<InboundRecord>, TableError> {
-        batch.assign_inbound(self.message, self.account, self.now)
+        unassigned::assign(batch, self.message, self.account, self.now)
     }
 }
 
@@ -69,7 +70,7 @@ impl Command for ForgetRepeats {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.forget_repeats(self.now, self.limit)
+        mo::forget_repeats(batch, self.now, self.limit)
     }
 }
 
@@ -84,7 +85,7 @@ impl Command for ForgetUnassigned {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.forget_unassigned(self.now, self.limit)
+        unassigned::forget(batch, self.now, self.limit)
     }
 }
 
@@ -99,6 +100,6 @@ impl Command for ForgetConversations {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.forget_conversations(&self.keys, self.before)
+        conversations::forget(batch, &self.keys, self.before)
     }
 }

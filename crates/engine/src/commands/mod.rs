@@ -36,6 +36,7 @@ use crate::ops::{
     NewCustomerRequest, OptOut, Screened,
 };
 use crate::read_ahead::ReadPlan;
+use crate::report;
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
 use crate::webhooks::WebhookResults;
@@ -115,7 +116,7 @@ macro_rules! commands {
 
             pub fn execute(&self, batch: &mut Batch<'_>) -> Result<AnyOutcome, TableError> {
                 if !self.ignores_reports() {
-                    batch.delete_accepted_reports()?;
+                    report::delete_accepted(batch)?;
                 }
                 Ok(match self {
                     $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*
@@ -250,13 +251,13 @@ impl AnyCommand {
 pub fn finish(batch: &mut Batch<'_>) -> Result<(), TableError> {
     batch.write_fresh();
     audit_log::append_postings(batch)?;
-    batch.write_last_event_number();
+    crate::webhooks::write_last_number(batch);
     batch.state.keys.write(batch.tables);
     batch.state.balances.write(batch.tables);
     batch.state.aliases.write(batch.tables);
     batch.state.today.write(batch.tables);
     batch.keep_steps();
-    batch.delete_accepted_reports()?;
+    report::delete_accepted(batch)?;
     batch.tables.apply()
 }
 

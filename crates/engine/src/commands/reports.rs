@@ -3,7 +3,9 @@
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
 use crate::ops::{FinishedReports, ReportId};
+use crate::report;
 use crate::tables::TableError;
+use crate::webhooks::moved_reports;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,7 @@ impl Command for FinishedReports {
     const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.finish_reports(self)
+        report::finish(batch, self)
     }
 }
 
@@ -31,7 +33,7 @@ impl Command for GiveUpOldReports {
     type Outcome = Vec<ReportId>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<ReportId>, TableError> {
-        batch.give_up_old_reports(self.connection, self.now)
+        report::give_up_old(batch, self.connection, self.now)
     }
 }
 
@@ -45,7 +47,7 @@ impl Command for ForgetGivenUp {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.forget_given_up(self.now)
+        report::forget_given_up(batch, self.now)
     }
 }
 
@@ -62,6 +64,6 @@ impl Command for MoveToWebhook {
     type Outcome = Option<Vec<ReportId>>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Vec<ReportId>>, TableError> {
-        batch.move_to_webhook(self.connection, &self.reports, self.now)
+        moved_reports::move_to_webhook(batch, self.connection, &self.reports, self.now)
     }
 }

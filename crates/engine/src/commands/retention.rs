@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::commands::Command;
 use crate::ops::Retention;
+use crate::retention;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -19,7 +20,7 @@ impl Command for PurgeTexts {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.purge_texts(self.keep, self.now)
+        retention::purge_texts(batch, self.keep, self.now)
     }
 }
 
@@ -34,7 +35,7 @@ impl Command for ExpireKeys {
     type Outcome = bool;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
-        batch.expire_keys(self.keep, self.now)
+        retention::expire_keys(batch, self.keep, self.now)
     }
 }
 
@@ -49,7 +50,7 @@ impl Command for PurgeRecords {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.purge_records(self.keep, self.now)
+        retention::purge_records(batch, self.keep, self.now)
     }
 }
 
@@ -63,7 +64,7 @@ impl Command for PurgeCarrierIds {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.purge_carrier_ids(self.now)
+        retention::purge_carrier_ids(batch, self.now)
     }
 }
 
@@ -78,6 +79,6 @@ impl Command for PurgeInbound {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.purge_inbound(self.account, self.before)
+        retention::purge_inbound(batch, self.account, self.before)
     }
 }

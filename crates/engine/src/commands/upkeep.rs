@@ -6,6 +6,7 @@ use crate::commands::Command;
 use crate::dispatch;
 use crate::expiry;
 use crate::late_parts;
+use crate::mo::concatenation;
 use crate::read_ahead::ReadPlan;
 use crate::set_aside;
 use crate::state::delivery_figures;
@@ -27,7 +28,7 @@ impl Command for ReleaseDue {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         dispatch::release_due(batch, self.now)?;
-        batch.deliver_unfinished(self.now)
+        concatenation::deliver_unfinished(batch, self.now)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::due_times;
 use crate::ops::{Endpoint, EventId, ReplayProgress, SettledAttempt, WebhookReplay};
 use crate::read_ahead::ReadPlan;
 use crate::tables::{EventKey, TableError};
-use crate::webhooks::WebhookResults;
+use crate::webhooks::{WebhookResults, attempts, replay};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ impl Command for WebhookResults {
     }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.record_attempts(self)
+        attempts::record(batch, self)
     }
 }
 
@@ -40,7 +40,7 @@ impl Command for ReplayWebhook {
     type Outcome = WebhookReplay;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<WebhookReplay, TableError> {
-        batch.replay_webhook(self.account, self.event, self.now)
+        replay::event(batch, self.account, self.event, self.now)
     }
 }
 
@@ -60,7 +60,7 @@ impl Command for ReplayFailedWebhooks {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<ReplayProgress, TableError> {
         let ReplayFailedWebhooks { endpoint, since, after, limit, now } = *self;
-        batch.replay_failed(endpoint, since, after, limit, now)
+        replay::failed(batch, endpoint, since, after, limit, now)
     }
 }
 
@@ -76,7 +76,7 @@ impl Command for ForgetWebhooks {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.forget_webhooks(&self.events, self.before, self.now)
+        attempts::forget_events(batch, &self.events, self.before, self.now)
     }
 }
 

@@ -4,15 +4,17 @@
 use crate::batch::Batch;
 use crate::ops::{Inbound, InboundRecord};
 use crate::tables::{InboundChange, InboundCounter, InboundRow, TableError};
+use crate::webhooks;
 
-impl Batch<'_> {
-    /// Stores an MO message that no carrier delivered.
-    pub fn receive_inbound(&mut self, inbound: &Inbound) -> Result<InboundRecord, TableError> {
-        let Inbound { account, from, to, text, received_at } = inbound;
-        self.advance_to(*received_at);
-        let message = self.state.mint.mint(*received_at);
-        let (account, received_at) = (*account, *received_at);
-        self.add_inbound(InboundRow {
+/// Stores an MO message that no carrier delivered.
+pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord, TableError> {
+    let Inbound { account, from, to, text, received_at } = inbound;
+    batch.advance_to(*received_at);
+    let message = batch.state.mint.mint(*received_at);
+    let (account, received_at) = (*account, *received_at);
+    add(
+        batch,
+        InboundRow {
             account,
             message,
             from: from.clone(),
@@ -21,30 +23,30 @@ impl Batch<'_> {
             wire: None,
             missing: 0,
             received_at,
-        })
-    }
+        },
+    )
+}
 
-    /// Stores an MO message under the account's next number, with its webhook event.
-    pub fn add_inbound(&mut self, row: InboundRow) -> Result<InboundRecord, TableError> {
-        let InboundRow { account, message, received_at, .. } = row;
-        let counter = match self.tables.read()?.inbound_counter(account)? {
-            Some(InboundCounter { last, newest }) => {
-                InboundCounter { last: last + 1, newest: newest.max(message) }
-            }
-            None => InboundCounter { last: 1, newest: message },
-        };
-        let id = counter.last;
-        self.tables.write(InboundChange::Counter { account, counter });
-        let record = InboundRecord {
-            id,
-            message,
-            from: row.from.clone(),
-            to: row.to.clone(),
-            text: row.text.clone(),
-            received_at,
-        };
-        self.tables.write(InboundChange::Add { id, row: Box::new(row) });
-        self.add_inbound_event(account, id, message, received_at)?;
-        Ok(record)
-    }
+/// Stores an MO message under the account's next number, with its webhook event.
+pub fn add(batch: &mut Batch<'_>, row: InboundRow) -> Result<InboundRecord, TableError> {
+    let InboundRow { account, message, received_at, .. } = row;
+    let counter = match batch.tables.read()?.inbound_counter(account)? {
+        Some(InboundCounter { last, newest }) => {
+            InboundCounter { last: last + 1, newest: newest.max(message) }
+        }
+        None => InboundCounter { last: 1, newest: message },
+    };
+    let id = counter.last;
+    batch.tables.write(InboundChange::Counter { account, counter });
+    let record = InboundRecord {
+        id,
+        message,
+        from: row.from.clone(),
+        to: row.to.clone(),
+        text: row.text.clone(),
+        received_at,
+    };
+    batch.tables.write(InboundChange::Add { id, row: Box::new(row) });
+    webhooks::add_inbound(batch, account, id, message, received_at)?;
+    Ok(record)
 }

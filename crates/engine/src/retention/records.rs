@@ -77,139 +77,137 @@ const fn can_still_change(state: PartState) -> bool {
     }
 }
 
-impl Batch<'_> {
-    /// Deletes the records of some messages before this one. Returns how many messages it passed. A message that cannot
-    /// be read, or whose cost overflows the day's entry, is set aside and stays. A message whose parts are set aside stays
-    /// too: it was charged, and neither sent nor refunded.
-    pub(super) fn purge_records_before(&mut self, before: MessageId) -> Result<u64, TableError> {
-        let page = self.next_records(before)?;
-        let mut refunds = self.refunds_of(&page)?.into_iter().peekable();
-        let mut rolled_up = RolledUp::default();
-        let mut ranges: Vec<MessageRange> = Vec::new();
-        let (mut done, mut last, mut is_behind_gap) = (0, None, true);
-        for row in page {
-            let id = match row {
-                Ok(row) if self.may_still_be_reported(&row)? => break,
-                Ok(row) if self.has_parts_set_aside(&row)? => {
-                    is_behind_gap = true;
-                    row.id
-                }
-                Ok(row) => {
-                    let refund = next_refund(&mut refunds, row.id);
-                    match rolled_up.add(self.tables, &row, refund.as_ref())? {
-                        Ok(()) => {
-                            self.remove_beside(&row)?;
-                            extend(&mut ranges, row.id, is_behind_gap);
-                            is_behind_gap = false;
-                        }
-                        Err(Overflow) => {
-                            let reason = format!("cost {}: a day's costs overflow", row.cost);
-                            set_aside::list(self, UnreadablePart { key: key_of(&row).into(), reason })?;
-                            is_behind_gap = true;
-                        }
-                    }
-                    row.id
-                }
-                Err(UnreadableMessage { id, part }) => {
-                    set_aside::list(self, part)?;
-                    is_behind_gap = true;
-                    id
-                }
-            };
-            last = Some(id);
-            done += 1;
-        }
-        let Some(last) = last else { return Ok(0) };
-        // Before the timelines are deleted, so that the steps of this batch are deleted with them.
-        self.keep_steps();
-        // Before the refunds are deleted, so that no entry id is used twice.
-        self.write_rolled_up(&rolled_up)?;
-        ranges.into_iter().for_each(|range| self.delete_records(range));
-        self.tables.write(PurgeChange::Mark { mark: PurgeMark::Records, last });
-        self.tally.purged.messages += done;
-        Ok(done)
-    }
-
-    /// Writes the rolled-up entries: new ones, and new amounts of those that exist.
-    fn write_rolled_up(&mut self, rolled_up: &RolledUp) -> Result<(), TableError> {
-        for (key, amount) in &rolled_up.0 {
-            let (key, amount) = (*key, *amount);
-            if self.tables.read()?.rolled_up_amount(key)?.is_some() {
-                self.tables.write(LedgerChange::RolledUp { key, amount });
-                continue;
+/// Deletes the records of some messages before this one. Returns how many messages it passed. A message that cannot
+/// be read, or whose cost overflows the day's entry, is set aside and stays. A message whose parts are set aside stays
+/// too: it was charged, and neither sent nor refunded.
+pub(super) fn purge_before(batch: &mut Batch<'_>, before: MessageId) -> Result<u64, TableError> {
+    let page = next_page(batch, before)?;
+    let mut refunds = refunds_of(batch, &page)?.into_iter().peekable();
+    let mut rolled_up = RolledUp::default();
+    let mut ranges: Vec<MessageRange> = Vec::new();
+    let (mut done, mut last, mut is_behind_gap) = (0, None, true);
+    for row in page {
+        let id = match row {
+            Ok(row) if may_still_be_reported(batch, &row)? => break,
+            Ok(row) if has_parts_set_aside(batch, &row)? => {
+                is_behind_gap = true;
+                row.id
             }
-            self.tables.write(LedgerChange::Add(Posting {
-                id: self.state.last_ids.next_posting(),
-                account: key.account,
-                at: key.day.start(),
-                kind: key.kind,
-                change: Balance { balance: amount, credit_used: Money::ZERO },
-                message: None,
-                reference: None,
-                note: String::new(),
-            }));
-        }
-        Ok(())
+            Ok(row) => {
+                let refund = next_refund(&mut refunds, row.id);
+                match rolled_up.add(batch.tables, &row, refund.as_ref())? {
+                    Ok(()) => {
+                        remove_beside(batch, &row)?;
+                        extend(&mut ranges, row.id, is_behind_gap);
+                        is_behind_gap = false;
+                    }
+                    Err(Overflow) => {
+                        let reason = format!("cost {}: a day's costs overflow", row.cost);
+                        set_aside::list(batch, UnreadablePart { key: key_of(&row).into(), reason })?;
+                        is_behind_gap = true;
+                    }
+                }
+                row.id
+            }
+            Err(UnreadableMessage { id, part }) => {
+                set_aside::list(batch, part)?;
+                is_behind_gap = true;
+                id
+            }
+        };
+        last = Some(id);
+        done += 1;
     }
+    let Some(last) = last else { return Ok(0) };
+    // Before the timelines are deleted, so that the steps of this batch are deleted with them.
+    batch.keep_steps();
+    // Before the refunds are deleted, so that no entry id is used twice.
+    write_rolled_up(batch, &rolled_up)?;
+    ranges.into_iter().for_each(|range| delete(batch, range));
+    batch.tables.write(PurgeChange::Mark { mark: PurgeMark::Records, last });
+    batch.tally.purged.messages += done;
+    Ok(done)
+}
 
-    /// Deletes all rows of a range of messages.
-    fn delete_records(&self, range: MessageRange) {
-        self.tables.write(LedgerChange::DeleteRefunds(range));
-        self.tables.write(PurgeChange::DeleteTimelines(range));
-        self.tables.write(MessageExceptionChange::Delete(range));
-        self.tables.write(SetAsideChange::Delete(range));
-        self.tables.write(PurgeChange::DeleteMessages(range));
-    }
-
-    /// Returns the refunds of the messages on a page.
-    fn refunds_of(&self, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
-        let id =
-            |row: &Result<RecordRow, UnreadableMessage>| row.as_ref().map_or_else(|row| row.id, |row| row.id);
-        match (page.first().map(id), page.last().map(id)) {
-            (Some(first), Some(last)) => self.tables.read()?.refunds(MessageRange { first, last }),
-            (None, _) | (_, None) => Ok(Vec::new()),
+/// Writes the rolled-up entries: new ones, and new amounts of those that exist.
+fn write_rolled_up(batch: &mut Batch<'_>, rolled_up: &RolledUp) -> Result<(), TableError> {
+    for (key, amount) in &rolled_up.0 {
+        let (key, amount) = (*key, *amount);
+        if batch.tables.read()?.rolled_up_amount(key)?.is_some() {
+            batch.tables.write(LedgerChange::RolledUp { key, amount });
+            continue;
         }
+        batch.tables.write(LedgerChange::Add(Posting {
+            id: batch.state.last_ids.next_posting(),
+            account: key.account,
+            at: key.day.start(),
+            kind: key.kind,
+            change: Balance { balance: amount, credit_used: Money::ZERO },
+            message: None,
+            reference: None,
+            note: String::new(),
+        }));
     }
+    Ok(())
+}
 
-    /// Returns the next messages behind the mark.
-    fn next_records(&self, before: MessageId) -> Result<RecordPage, TableError> {
-        let after = self.tables.read()?.last_purged(PurgeMark::Records)?;
-        self.tables.read()?.records_between(after, before, PURGED_PER_STEP_MAX)
-    }
+/// Deletes all rows of a range of messages.
+fn delete(batch: &Batch<'_>, range: MessageRange) {
+    batch.tables.write(LedgerChange::DeleteRefunds(range));
+    batch.tables.write(PurgeChange::DeleteTimelines(range));
+    batch.tables.write(MessageExceptionChange::Delete(range));
+    batch.tables.write(SetAsideChange::Delete(range));
+    batch.tables.write(PurgeChange::DeleteMessages(range));
+}
 
-    /// Whether a message ended or was reported UNKNOWN less than [`QUIET`] ago, or can still change.
-    fn may_still_be_reported(&mut self, row: &RecordRow) -> Result<bool, TableError> {
-        let quiet_since = self.now.minus(QUIET);
-        if let Some(settled_at) = row.settled_at {
-            return Ok(settled_at > quiet_since);
-        }
-        let parts = self.tables.read()?.part_states(key_of(row));
-        let parts = set_aside::if_unreadable(self, key_of(row), parts)?.unwrap_or_default();
-        if parts.iter().any(|part| can_still_change(part.state)) {
-            return Ok(true);
-        }
-        let unknown_at = self.tables.read()?.message_exceptions(row.id)?.unknown_at;
-        Ok(unknown_at.is_some_and(|at| at > quiet_since))
+/// Returns the refunds of the messages on a page.
+fn refunds_of(batch: &Batch<'_>, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
+    let id =
+        |row: &Result<RecordRow, UnreadableMessage>| row.as_ref().map_or_else(|row| row.id, |row| row.id);
+    match (page.first().map(id), page.last().map(id)) {
+        (Some(first), Some(last)) => batch.tables.read()?.refunds(MessageRange { first, last }),
+        (None, _) | (_, None) => Ok(Vec::new()),
     }
+}
 
-    /// Whether parts of a message that never ended are set aside.
-    fn has_parts_set_aside(&self, row: &RecordRow) -> Result<bool, TableError> {
-        Ok(row.settled_at.is_none() && self.tables.read()?.has_parts_set_aside(row.id)?)
-    }
+/// Returns the next messages behind the mark.
+fn next_page(batch: &Batch<'_>, before: MessageId) -> Result<RecordPage, TableError> {
+    let after = batch.tables.read()?.last_purged(PurgeMark::Records)?;
+    batch.tables.read()?.records_between(after, before, PURGED_PER_STEP_MAX)
+}
 
-    /// Deletes the parts of a message that never ended, and its alias.
-    fn remove_beside(&mut self, row: &RecordRow) -> Result<(), TableError> {
-        self.state.recent_messages.remove(&row.id);
-        if row.settled_at.is_none() {
-            self.tables.write(PartChange::Delete(key_of(row)));
-        }
-        if let Some(alias) = row.alias
-            && self.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
-        {
-            self.tables.write(PurgeChange::DeleteAlias { account: row.account, alias });
-        }
-        Ok(())
+/// Whether a message ended or was reported UNKNOWN less than [`QUIET`] ago, or can still change.
+fn may_still_be_reported(batch: &mut Batch<'_>, row: &RecordRow) -> Result<bool, TableError> {
+    let quiet_since = batch.now.minus(QUIET);
+    if let Some(settled_at) = row.settled_at {
+        return Ok(settled_at > quiet_since);
     }
+    let parts = batch.tables.read()?.part_states(key_of(row));
+    let parts = set_aside::if_unreadable(batch, key_of(row), parts)?.unwrap_or_default();
+    if parts.iter().any(|part| can_still_change(part.state)) {
+        return Ok(true);
+    }
+    let unknown_at = batch.tables.read()?.message_exceptions(row.id)?.unknown_at;
+    Ok(unknown_at.is_some_and(|at| at > quiet_since))
+}
+
+/// Whether parts of a message that never ended are set aside.
+fn has_parts_set_aside(batch: &Batch<'_>, row: &RecordRow) -> Result<bool, TableError> {
+    Ok(row.settled_at.is_none() && batch.tables.read()?.has_parts_set_aside(row.id)?)
+}
+
+/// Deletes the parts of a message that never ended, and its alias.
+fn remove_beside(batch: &mut Batch<'_>, row: &RecordRow) -> Result<(), TableError> {
+    batch.state.recent_messages.remove(&row.id);
+    if row.settled_at.is_none() {
+        batch.tables.write(PartChange::Delete(key_of(row)));
+    }
+    if let Some(alias) = row.alias
+        && batch.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
+    {
+        batch.tables.write(PurgeChange::DeleteAlias { account: row.account, alias });
+    }
+    Ok(())
 }
 
 /// Returns the refund of a message from refunds in the order of messages.

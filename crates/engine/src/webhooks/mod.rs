@@ -3,9 +3,9 @@
 //! gateway posts due events and reports the attempts (`attempts.rs`). An event that has ended is kept for lists and
 //! replays until it is deleted.
 
-mod attempts;
-mod moved_reports;
-mod replay;
+pub mod attempts;
+pub mod moved_reports;
+pub mod replay;
 
 pub use attempts::WebhookResults;
 
@@ -42,49 +42,47 @@ pub fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool
         .is_some_and(|connection| has_webhook(catalogue, connection.account, WebhookKind::Dlr))
 }
 
-impl Batch<'_> {
-    /// Adds a DLR event, in the form that the connection is configured for now.
-    pub fn add_dlr_event(&mut self, change: StatusChange) -> Result<(), TableError> {
-        let StatusChange { account, message, connection, status, err, at } = change;
-        let form = self.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
-        let endpoint = Endpoint { account, kind: WebhookKind::Dlr };
-        self.write_event(endpoint, message, at, EventContent::Dlr { connection, status, err, form })
-    }
+/// Adds a DLR event, in the form that the connection is configured for now.
+pub fn add_dlr(batch: &mut Batch<'_>, change: StatusChange) -> Result<(), TableError> {
+    let StatusChange { account, message, connection, status, err, at } = change;
+    let form = batch.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
+    let endpoint = Endpoint { account, kind: WebhookKind::Dlr };
+    write(batch, endpoint, message, at, EventContent::Dlr { connection, status, err, form })
+}
 
-    /// Adds an event about an account's MO message, if the account has a webhook for them.
-    pub fn add_inbound_event(
-        &mut self,
-        account: AccountId,
-        inbound: u64,
-        message: MessageId,
-        at: Timestamp,
-    ) -> Result<(), TableError> {
-        if !has_webhook(&self.catalogue, account, WebhookKind::Inbound) {
-            return Ok(());
-        }
-        let endpoint = Endpoint { account, kind: WebhookKind::Inbound };
-        self.write_event(endpoint, message, at, EventContent::Inbound(inbound))
+/// Adds an event about an account's MO message, if the account has a webhook for them.
+pub fn add_inbound(
+    batch: &mut Batch<'_>,
+    account: AccountId,
+    inbound: u64,
+    message: MessageId,
+    at: Timestamp,
+) -> Result<(), TableError> {
+    if !has_webhook(&batch.catalogue, account, WebhookKind::Inbound) {
+        return Ok(());
     }
+    let endpoint = Endpoint { account, kind: WebhookKind::Inbound };
+    write(batch, endpoint, message, at, EventContent::Inbound(inbound))
+}
 
-    fn write_event(
-        &mut self,
-        endpoint: Endpoint,
-        message: MessageId,
-        at: Timestamp,
-        content: EventContent,
-    ) -> Result<(), TableError> {
-        let (event, due_at) = self.state.event_numbers.next(self.now);
-        let key = EventKey { endpoint, event };
-        self.tables.write(WebhookEventChange::Add(NewEvent { key, due_at, message, at, content }));
-        self.tally.webhooks += 1;
-        self.woken.insert(endpoint);
-        Ok(())
-    }
+fn write(
+    batch: &mut Batch<'_>,
+    endpoint: Endpoint,
+    message: MessageId,
+    at: Timestamp,
+    content: EventContent,
+) -> Result<(), TableError> {
+    let (event, due_at) = batch.state.event_numbers.next(batch.now);
+    let key = EventKey { endpoint, event };
+    batch.tables.write(WebhookEventChange::Add(NewEvent { key, due_at, message, at, content }));
+    batch.tally.webhooks += 1;
+    batch.woken.insert(endpoint);
+    Ok(())
+}
 
-    /// Writes the last event number before the commit, so that no number is ever reused.
-    pub fn write_last_event_number(&self) {
-        if self.tally.webhooks > 0 {
-            self.tables.write(WebhookEventChange::Last(self.state.event_numbers.last()));
-        }
+/// Writes the last event number before the commit, so that no number is ever reused.
+pub fn write_last_number(batch: &Batch<'_>) {
+    if batch.tally.webhooks > 0 {
+        batch.tables.write(WebhookEventChange::Last(batch.state.event_numbers.last()));
     }
 }

@@ -1,0 +1,179 @@
+//! Delivers an MO message: finds the owning account, applies opt-out keywords, stores the message, and writes its webhook event
+//! and its report. A message without an owner is kept for the operator.
+
+use crate::batch::Batch;
+use crate::mo::{conversations, inbound};
+use crate::ops::{InboundRecord, OptOut, ReportContent};
+use crate::opt_outs;
+use crate::report::{self, ReportChannel};
+use crate::tables::{Conversation, InboundRow, TableError, UnassignedInboundChange, UnassignedRow, Wire};
+use hermod_domain::catalogue::NumberOwner;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::inbound::{
+    MoContent, OptKeyword, display_address, msisdn_of, normalized_address, number_of, opt_keyword,
+};
+use hermod_domain::origin::SmppAddress;
+use hermod_domain::time::Timestamp;
+
+/// How an opt-out was made, as the operator reads it.
+const BY_OPT_OUT_KEYWORD: &str = "an opt-out keyword from the handset";
+
+/// An MO message with all parts that arrived.
+pub struct ReceivedMo {
+    pub carrier: CarrierId,
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
+    pub whole: MoContent,
+    /// The number of parts that never arrived.
+    pub missing: u8,
+    /// When its first part arrived.
+    pub at: Timestamp,
+}
+
+/// The account that a message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub account: AccountId,
+    /// The connection from which the account wrote to the handset, if a conversation found the owner.
+    pub connection: Option<ConnectionId>,
+}
+
+/// Delivers a message to its owner, or keeps it for the operator if it has none.
+pub fn deliver(batch: &mut Batch<'_>, mo: &ReceivedMo) -> Result<(), TableError> {
+    batch.tally.inbound += 1;
+    let owner = find_owner(batch, mo)?;
+    let message = batch.state.mint.mint(batch.now);
+    match owner {
+        Some(owner) => deliver_to(batch, owner, message, mo).map(|_| ()),
+        None => {
+            batch.tally.inbound_unassigned += 1;
+            keep_for_operator(batch, message, mo);
+            Ok(())
+        }
+    }
+}
+
+/// Applies STOP in a message that looks like a duplicate. A handset that sends STOP, START and STOP within minutes
+/// means the last one. Opting out twice does no harm; opting in because of a duplicate could.
+pub fn apply_stop_of_duplicate(batch: &mut Batch<'_>, mo: &ReceivedMo) -> Result<(), TableError> {
+    let Some(Owner { account, .. }) = find_owner(batch, mo)? else { return Ok(()) };
+    match opt_keyword_of(batch, account, mo) {
+        Some(OptKeyword::Stop) => apply_opt_keyword(batch, account, mo),
+        Some(OptKeyword::Start) | None => Ok(()),
+    }
+}
+
+/// Returns the owner of a message: the account that the number or keyword belongs to, or else the account of the
+/// last conversation. On a shared number with a default account, the conversation decides only about opt-out
+/// keywords.
+fn find_owner(batch: &Batch<'_>, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
+    let to = number_of(&mo.destination);
+    let owned = |account| Owner { account, connection: None };
+    let otherwise = match batch.catalogue.find_owner(&to, &mo.whole.text) {
+        Some(NumberOwner::Number(account) | NumberOwner::Keyword { account, .. }) => {
+            return Ok(Some(owned(account)));
+        }
+        Some(NumberOwner::Shared(otherwise)) => otherwise.map(owned),
+        None => None,
+    };
+    let wrote_last = conversations::find(batch, msisdn_of(&mo.source), &to)?
+        .map(|Conversation { account, connection, .. }| Owner { account, connection: Some(connection) });
+    let is_meant = |owner: &Owner| otherwise.is_none() || opt_keyword_of(batch, owner.account, mo).is_some();
+    Ok(wrote_last.filter(is_meant).or(otherwise))
+}
+
+/// Applies the opt-out keyword of a message, stores it for its owner, and writes its webhook event and report.
+pub fn deliver_to(
+    batch: &mut Batch<'_>,
+    owner: Owner,
+    message: MessageId,
+    mo: &ReceivedMo,
+) -> Result<InboundRecord, TableError> {
+    let Owner { account, connection } = owner;
+    let ReceivedMo { source, destination, whole, missing, at, .. } = mo;
+    apply_opt_keyword(batch, account, mo)?;
+    let record = inbound::add(
+        batch,
+        InboundRow {
+            account,
+            message,
+            from: display_address(source),
+            to: display_address(destination),
+            text: whole.text.clone(),
+            wire: Some(mo.wire()),
+            missing: *missing,
+            received_at: *at,
+        },
+    )?;
+    let over_smpp = connection
+        .filter(|connection| batch.catalogue.can_receive_mo(*connection))
+        .or_else(|| batch.catalogue.inbound_connection(account));
+    if let Some(connection) = over_smpp {
+        report::write(
+            batch,
+            account,
+            connection,
+            message,
+            ReportContent::Inbound(record.id),
+            ReportChannel::Both,
+        )?;
+    }
+    Ok(record)
+}
+
+/// Stores a message without an owner.
+fn keep_for_operator(batch: &Batch<'_>, message: MessageId, mo: &ReceivedMo) {
+    let ReceivedMo { carrier, source, destination, whole, missing, at } = mo;
+    batch.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
+        message,
+        carrier: *carrier,
+        from: display_address(source),
+        to: display_address(destination),
+        text: whole.text.clone(),
+        wire: mo.wire(),
+        missing: *missing,
+        received_at: *at,
+    })));
+}
+
+/// Opts the handset out of the account's messages, or in again, if the message is an opt-out or opt-in keyword.
+fn apply_opt_keyword(batch: &mut Batch<'_>, account: AccountId, mo: &ReceivedMo) -> Result<(), TableError> {
+    // A sender without a number cannot receive messages.
+    let Some(number) = msisdn_of(&mo.source) else { return Ok(()) };
+    match opt_keyword_of(batch, account, mo) {
+        Some(OptKeyword::Stop) => {
+            let entry = OptOut { account, number, how: BY_OPT_OUT_KEYWORD.to_owned(), now: mo.at };
+            batch.tally.opt_outs += u64::from(opt_outs::add(batch, &entry)?);
+        }
+        // The message may have waited for its owner, and the handset may have opted out since.
+        Some(OptKeyword::Start) => {
+            batch.tally.opt_ins += u64::from(opt_outs::remove_older(batch, account, number, mo.at)?);
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// Returns the opt-out keyword of a message, with or without the account's keyword before it.
+fn opt_keyword_of(batch: &Batch<'_>, account: AccountId, mo: &ReceivedMo) -> Option<OptKeyword> {
+    let text = mo.whole.text.as_str();
+    let own = batch.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
+    let own = own.unwrap_or_default();
+    let behind_keyword = match batch.catalogue.find_owner(&number_of(&mo.destination), text) {
+        Some(NumberOwner::Keyword { account: whose, rest }) if whose == account => opt_keyword(rest, own),
+        Some(NumberOwner::Keyword { .. } | NumberOwner::Number(_) | NumberOwner::Shared(_)) | None => None,
+    };
+    behind_keyword.or_else(|| opt_keyword(text, own))
+}
+
+impl ReceivedMo {
+    /// Returns how the message arrived, without its text.
+    pub fn wire(&self) -> Wire {
+        Wire {
+            source: normalized_address(&self.source),
+            destination: normalized_address(&self.destination),
+            form: self.whole.form,
+            header: self.whole.header.clone(),
+        }
+    }
+}
