@@ -26,79 +26,77 @@ pub struct Erased {
     pub named: Vec<MessageId>,
 }
 
-impl Batch<'_> {
-    /// Erases the number in those of these messages that have ended. Returns how many, and the messages that have not.
-    pub fn erase_messages(&mut self, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
-        let (mut done, mut left) = (0, Vec::new());
-        for id in ids {
-            // Its record may have been purged since it was found.
-            let Some(message) = self.tables.read()?.erasable_message(*id)? else { continue };
-            if message.has_ended {
-                self.erase_message(*id, message);
-                done += 1;
-            } else {
-                left.push(*id);
-            }
-        }
-        Ok((done, left))
-    }
-
-    /// Erases the recipient, the origin and the text of a message.
-    fn erase_message(&self, message: MessageId, found: ErasableMessage) {
-        let ErasableMessage { carrier, to, mut origin, .. } = found;
-        if let Some(row) = &mut origin {
-            erase_origin(&mut row.origin);
-        }
-        // The message has ended, so no receipt needs to be matched by number.
-        self.tables.write(ErasureChange::UnnamedParts { carrier, to, message });
-        self.tables.write(ErasureChange::Message { message, to: ERASED_NUMBER, origin });
-    }
-
-    /// Erases the number in these MO messages.
-    pub fn erase_inbound(&mut self, keys: &[InboundKey]) {
-        for key in keys {
-            self.tables.write(ErasureChange::Inbound { key: *key, from: ERASED_NUMBER });
+/// Erases the number in those of these messages that have ended. Returns how many, and the messages that have not.
+pub fn messages(batch: &mut Batch<'_>, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
+    let (mut done, mut left) = (0, Vec::new());
+    for id in ids {
+        // Its record may have been purged since it was found.
+        let Some(message) = batch.tables.read()?.erasable_message(*id)? else { continue };
+        if message.has_ended {
+            erase_message(batch, *id, message);
+            done += 1;
+        } else {
+            left.push(*id);
         }
     }
+    Ok((done, left))
+}
 
-    /// Erases the recipient of those of these carrier ids whose messages have ended.
-    pub fn erase_carrier_ids(&mut self, ids: &[DayCarrierId]) -> Result<(), TableError> {
-        let days = self.tables.read()?.carrier_id_days()?;
-        // A day may have been retired since its ids were listed: they are about to be deleted.
-        for id in ids.iter().filter(|id| days.contains(&id.day)) {
-            let message = self.tables.read()?.erasable_message(id.part.message)?;
-            if message.is_none_or(|message| message.has_ended) {
-                self.tables.write(ErasureChange::CarrierId(id.clone()));
-            }
+/// Erases the recipient, the origin and the text of a message.
+fn erase_message(batch: &Batch<'_>, message: MessageId, found: ErasableMessage) {
+    let ErasableMessage { carrier, to, mut origin, .. } = found;
+    if let Some(row) = &mut origin {
+        erase_origin(&mut row.origin);
+    }
+    // The message has ended, so no receipt needs to be matched by number.
+    batch.tables.write(ErasureChange::UnnamedParts { carrier, to, message });
+    batch.tables.write(ErasureChange::Message { message, to: ERASED_NUMBER, origin });
+}
+
+/// Erases the number in these MO messages.
+pub fn inbound(batch: &mut Batch<'_>, keys: &[InboundKey]) {
+    for key in keys {
+        batch.tables.write(ErasureChange::Inbound { key: *key, from: ERASED_NUMBER });
+    }
+}
+
+/// Erases the recipient of those of these carrier ids whose messages have ended.
+pub fn carrier_ids(batch: &mut Batch<'_>, ids: &[DayCarrierId]) -> Result<(), TableError> {
+    let days = batch.tables.read()?.carrier_id_days()?;
+    // A day may have been retired since its ids were listed: they are about to be deleted.
+    for id in ids.iter().filter(|id| days.contains(&id.day)) {
+        let message = batch.tables.read()?.erasable_message(id.part.message)?;
+        if message.is_none_or(|message| message.has_ended) {
+            batch.tables.write(ErasureChange::CarrierId(id.clone()));
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Removes the responses to these attempts.
-    pub fn erase_responses(&mut self, attempts: &[AttemptKey]) {
-        attempts.iter().for_each(|attempt| self.tables.write(ErasureChange::Response(*attempt)));
-    }
+/// Removes the responses to these attempts.
+pub fn responses(batch: &mut Batch<'_>, attempts: &[AttemptKey]) {
+    attempts.iter().for_each(|attempt| batch.tables.write(ErasureChange::Response(*attempt)));
+}
 
-    /// Keeps an erasure, so that it can be made again.
-    pub fn keep_erasure(&mut self, erasure: KeptErasure) {
-        let delete_before = erasure.at.minus(ERASURES_KEPT);
-        self.tables.write(ErasureChange::Keep { erasure, delete_before });
-    }
+/// Keeps an erasure, so that it can be made again.
+pub fn keep(batch: &mut Batch<'_>, erasure: KeptErasure) {
+    let delete_before = erasure.at.minus(ERASURES_KEPT);
+    batch.tables.write(ErasureChange::Keep { erasure, delete_before });
+}
 
-    /// Erases the number in reviews and conversations, and without an account also in parked receipts and unassigned MO
-    /// messages, which belong to none. Returns how many rows there were.
-    pub fn erase_others(&mut self, scope: ErasureScope) -> Result<u64, TableError> {
-        let mut kinds = vec![ErasableKind::Review, ErasableKind::Conversation];
-        if scope.account.is_none() {
-            kinds.extend([ErasableKind::ParkedReceipt, ErasableKind::UnassignedInbound]);
-        }
-        let mut done = 0;
-        for kind in kinds {
-            done += self.tables.read()?.count_erasable(kind, &scope)?;
-            self.tables.write(ErasureChange::Others { kind, scope });
-        }
-        Ok(done)
+/// Erases the number in reviews and conversations, and without an account also in parked receipts and unassigned MO
+/// messages, which belong to none. Returns how many rows there were.
+pub fn others(batch: &mut Batch<'_>, scope: ErasureScope) -> Result<u64, TableError> {
+    let mut kinds = vec![ErasableKind::Review, ErasableKind::Conversation];
+    if scope.account.is_none() {
+        kinds.extend([ErasableKind::ParkedReceipt, ErasableKind::UnassignedInbound]);
     }
+    let mut done = 0;
+    for kind in kinds {
+        done += batch.tables.read()?.count_erasable(kind, &scope)?;
+        batch.tables.write(ErasureChange::Others { kind, scope });
+    }
+    Ok(done)
 }
 
 /// Removes the quote of the text, and the recipient as the customer wrote it.

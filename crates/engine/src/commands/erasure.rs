@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::erase;
 use crate::tables::{AttemptKey, DayCarrierId, InboundKey, TableError};
 use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::MessageId;
@@ -19,7 +20,7 @@ impl Command for EraseMessages {
     type Outcome = (u64, Vec<MessageId>);
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(u64, Vec<MessageId>), TableError> {
-        batch.erase_messages(&self.ids)
+        erase::messages(batch, &self.ids)
     }
 }
 
@@ -33,7 +34,7 @@ impl Command for EraseInbound {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.erase_inbound(&self.keys);
+        erase::inbound(batch, &self.keys);
         Ok(())
     }
 }
@@ -48,7 +49,7 @@ impl Command for EraseCarrierIds {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.erase_carrier_ids(&self.ids)
+        erase::carrier_ids(batch, &self.ids)
     }
 }
 
@@ -62,7 +63,7 @@ impl Command for EraseResponses {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.erase_responses(&self.attempts);
+        erase::responses(batch, &self.attempts);
         Ok(())
     }
 }
@@ -75,7 +76,7 @@ impl Command for KeepErasure {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.keep_erasure(self.0);
+        erase::keep(batch, self.0);
         Ok(())
     }
 }
@@ -89,6 +90,6 @@ impl Command for EraseOthers {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.erase_others(self.0)
+        erase::others(batch, self.0)
     }
 }
