@@ -1,11 +1,14 @@
-//! Commands about balances, the setup, and texts that are held for review.
+//! Commands about balances, the setup, texts that are held for review, and customers' requests to the operator. A request
+//! that is accepted ends with `ChangeCatalogue`.
 
 use crate::batch::Batch;
 use crate::catalogue;
 use crate::commands::Command;
+use crate::customer_requests;
 use crate::ledger;
 use crate::ops::{
-    CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome, ReviewCase, Screened, Screening,
+    CatalogueChange, CatalogueRefusal, CustomerRequestEnd, LedgerEntry, MadeCustomerRequest,
+    NewCustomerRequest, PostOutcome, ReviewCase, Screened, Screening,
 };
 use crate::reviews::{self, OldReviews};
 use crate::tables::TableError;
@@ -71,5 +74,22 @@ impl Command for ForgetReviews {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         reviews::forget(batch, &self.cases, self.old)
+    }
+}
+
+impl Command for NewCustomerRequest {
+    type Outcome = MadeCustomerRequest;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<MadeCustomerRequest, TableError> {
+        customer_requests::make(batch, self)
+    }
+}
+
+impl Command for CustomerRequestEnd {
+    /// Whether it was open.
+    type Outcome = bool;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
+        customer_requests::end(batch, self)
     }
 }

@@ -5,7 +5,6 @@
 //! [`AnyCommand`] and [`AnyOutcome`] come from it.
 
 mod admin;
-mod customer_requests;
 mod erasure;
 mod links;
 mod messages;

@@ -1,12 +1,13 @@
 //! A message: everything that accepting it writes, the outcomes of accepting and cancelling it, and its status record.
 
-use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals, SubmitNote};
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::route::CarrierChoice;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
@@ -61,6 +62,18 @@ pub struct Acceptance {
     pub note: SubmitNote,
     pub validity: Duration,
     pub now: Timestamp,
+}
+
+/// Facts about a submission that only the record needs: no decision reads them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubmitNote {
+    /// The id of the HTTP request; none over SMPP.
+    pub request: Option<Box<str>>,
+    pub route: Option<RouteId>,
+    /// Why the route chose its carrier.
+    pub choice: CarrierChoice,
+    /// The parts that the customer is charged for, if they differ from those that are sent.
+    pub charged_parts: Option<u8>,
 }
 
 /// The result of a submit. Everything but `Accepted` wrote nothing.

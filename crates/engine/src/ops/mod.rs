@@ -13,8 +13,6 @@ mod queue;
 mod receipt;
 mod report;
 mod retention;
-mod set_aside;
-mod submit_note;
 mod user_token;
 mod webhook;
 
@@ -31,7 +29,7 @@ pub use inbound::{
 };
 pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, ResponseRecord, SubmitResponse};
 pub use message::{
-    AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, MessageRecord,
+    AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, MessageRecord, SubmitNote,
 };
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
@@ -41,7 +39,10 @@ pub use policy::{
     APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
     ReviewCase, ReviewState, Screened, Screening,
 };
-pub use queue::{CarrierQueue, DeferredParts, Move, QueuePosition, TargetCarrier, WaitingMessage};
+pub use queue::{
+    CarrierQueue, DeferredParts, Move, QueuePosition, SetAside, SetAsideCount, StoredPart, TargetCarrier,
+    WaitingMessage,
+};
 pub use receipt::{
     AssignedId, CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt,
     REMATCH_ROWS_MAX, ReceiptLoss, ReceiptOutcome, ReceiptRecord, RecordedReceipt, Rematched,
@@ -51,8 +52,6 @@ pub use report::{
     REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
 };
 pub use retention::{Purged, Retention};
-pub use set_aside::{SetAside, SetAsideCount, StoredPart};
-pub use submit_note::SubmitNote;
 pub use user_token::{
     TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken,
 };
