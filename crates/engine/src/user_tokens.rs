@@ -1,7 +1,9 @@
 //! Stores and ends tokens of users.
 
 use crate::batch::Batch;
-use crate::ops::{TokenChange, TokenDigest, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken};
+use crate::ops::{
+    TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken,
+};
 use crate::tables::{TableError, UserTokenChange};
 
 /// Stores a token. If the user has the most of its sort that are allowed, the oldest ends.
@@ -44,7 +46,11 @@ pub(crate) fn change(batch: &mut Batch<'_>, change: &TokenChange) -> Result<(), 
     let ended = end_all_of.iter().map(|user| (user, false)).chain(only_links.map(|user| (user, true)));
     for (user, is_only_links) in ended {
         for token in batch.tables.read()?.user_tokens(*user, USER_TOKENS_OF_ALL_SORTS_MAX)? {
-            let ends = if is_only_links { token.purpose.is_link() } else { Some(token.digest) != *keep };
+            let ends = if is_only_links {
+                token.purpose.is_link()
+            } else {
+                token.purpose != TokenPurpose::UsedCode && Some(token.digest) != *keep
+            };
             if ends && Some(token.digest) != *spend {
                 batch.tables.write(UserTokenChange::Delete(token.digest));
             }

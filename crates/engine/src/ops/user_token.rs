@@ -5,11 +5,12 @@ use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The most sessions, the most links, and the most tokens of the second factor that one user has. A further one takes the place of
-/// the oldest of its sort, so that the holder of a password cannot end the links of the user by signing in.
+/// The most sessions, the most links, the most sign-ins that wait for a code, and the most used codes that one user has. A further
+/// one takes the place of the oldest of its sort, so that the holder of a password cannot end the links of the user by signing in,
+/// nor make a used code valid again. There are fewer codes than that in the time that a used one is kept.
 pub const USER_TOKENS_MAX: usize = 50;
 /// The most tokens that one user has, of all sorts.
-pub const USER_TOKENS_OF_ALL_SORTS_MAX: usize = 3 * USER_TOKENS_MAX;
+pub const USER_TOKENS_OF_ALL_SORTS_MAX: usize = 4 * USER_TOKENS_MAX;
 
 /// The digest of a token. The token itself is not stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -33,11 +34,18 @@ pub enum TokenPurpose {
     Invitation,
     /// A link by which a user chooses another password.
     Reset,
+    /// A mark that a code of the second factor was used. It ends with time only.
+    UsedCode,
 }
 
 impl TokenPurpose {
-    pub const ALL: [TokenPurpose; 4] =
-        [TokenPurpose::Session, TokenPurpose::SecondFactor, TokenPurpose::Invitation, TokenPurpose::Reset];
+    pub const ALL: [TokenPurpose; 5] = [
+        TokenPurpose::Session,
+        TokenPurpose::SecondFactor,
+        TokenPurpose::Invitation,
+        TokenPurpose::Reset,
+        TokenPurpose::UsedCode,
+    ];
 
     pub const fn to_stored(self) -> i64 {
         match self {
@@ -45,6 +53,7 @@ impl TokenPurpose {
             TokenPurpose::SecondFactor => 1,
             TokenPurpose::Invitation => 2,
             TokenPurpose::Reset => 3,
+            TokenPurpose::UsedCode => 4,
         }
     }
 
@@ -52,7 +61,7 @@ impl TokenPurpose {
     pub const fn is_link(self) -> bool {
         match self {
             TokenPurpose::Invitation | TokenPurpose::Reset => true,
-            TokenPurpose::Session | TokenPurpose::SecondFactor => false,
+            TokenPurpose::Session | TokenPurpose::SecondFactor | TokenPurpose::UsedCode => false,
         }
     }
 
@@ -104,7 +113,7 @@ impl fmt::Debug for UserToken {
 pub struct TokenChange {
     /// A one-time link that this change uses up. If it was used before, the change is refused.
     pub spend: Option<TokenDigest>,
-    /// Users whose other tokens end, such as after a change of the password.
+    /// Users whose other tokens end, such as after a change of the password. Used codes stay used.
     pub end_all_of: Vec<u32>,
     /// Users whose links end: their memberships have grown, and a link that was made before must not open more than it did.
     pub end_links_of: Vec<u32>,

@@ -110,8 +110,9 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
     let link = token(1, 7, TokenPurpose::Reset, noon());
     let (session, kept) =
         (token(2, 7, TokenPurpose::Session, noon()), token(3, 7, TokenPurpose::Session, noon()));
-    let other = token(4, 8, TokenPurpose::Session, noon());
-    for token in [&link, &session, &kept, &other] {
+    let (used, other) =
+        (token(4, 7, TokenPurpose::UsedCode, noon()), token(5, 8, TokenPurpose::Session, noon()));
+    for token in [&link, &session, &kept, &used, &other] {
         store.put_user_token(token.clone()).await.unwrap();
     }
     let change = || CatalogueChange {
@@ -124,7 +125,7 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
         ..puts(1, "one")
     };
     store.audited(vec![entry("spent")]).change_catalogue(change()).await.unwrap();
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), std::slice::from_ref(&kept));
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), [kept.clone(), used]);
     assert_eq!(store.user_tokens(8, noon()).await.unwrap(), [other]);
     let again = store.audited(vec![entry("again")]).change_catalogue(change()).await;
     assert!(matches!(again, Err(StoreError::LinkSpent)), "{again:?}");
@@ -175,6 +176,20 @@ async fn tokens_expire_and_the_oldest_of_a_sort_gives_way() {
     store.renew_user_token(renewed).await.unwrap();
     assert_eq!(store.user_token(digest(11), later).await.unwrap(), None);
     assert!(!store.end_user_token(digest(11)).await.unwrap());
+}
+
+#[tokio::test]
+async fn used_code_is_not_displaced_by_waiting_sign_ins_nor_displaces_them() {
+    let world = World::with_credit(0).await;
+    let store = &world.store;
+    let used = token(200, 7, TokenPurpose::UsedCode, noon());
+    store.put_user_token(used.clone()).await.unwrap();
+    for number in 0..u8::try_from(USER_TOKENS_MAX).unwrap() {
+        store.put_user_token(token(number, 7, TokenPurpose::SecondFactor, noon())).await.unwrap();
+    }
+    store.put_user_token(token(201, 7, TokenPurpose::UsedCode, noon())).await.unwrap();
+    assert_eq!(store.user_token(used.digest, noon()).await.unwrap(), Some(used));
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 2);
 }
 
 #[tokio::test]

@@ -184,7 +184,7 @@ async fn mark_used(world: &World, user: u32, step: i64) -> Result<(), UserRefusa
     let stored = UserToken {
         digest: used_digest(world, user, step),
         user,
-        purpose: TokenPurpose::SecondFactor,
+        purpose: TokenPurpose::UsedCode,
         made_at: now,
         expires_at: now.plus(USED_KEPT),
         body: String::new(),
