@@ -19,12 +19,13 @@ pub fn put(batch: &mut Batch<'_>, token: &UserToken) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Writes other contents of a token, unless it has ended meanwhile.
-pub fn renew(batch: &mut Batch<'_>, token: &UserToken) -> Result<(), TableError> {
-    if batch.tables.read()?.user_token(&token.digest)?.is_some() {
-        batch.tables.write(UserTokenChange::Put(token.clone()));
+/// Writes other contents of a token, unless it has ended or was changed since it was read. Returns whether they are written.
+pub fn renew(batch: &mut Batch<'_>, read: &UserToken, renewed: &UserToken) -> Result<bool, TableError> {
+    let is_same = batch.tables.read()?.user_token(&read.digest)?.as_ref() == Some(read);
+    if is_same {
+        batch.tables.write(UserTokenChange::Put(renewed.clone()));
     }
-    Ok(())
+    Ok(is_same)
 }
 
 /// Ends a token. Returns whether there was one.

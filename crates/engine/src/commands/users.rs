@@ -10,21 +10,24 @@ use hermod_domain::audit::AuditEntry;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Stores a token of a user.
+/// Stores a token of a user. Returns whether it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PutUserToken {
     New(UserToken),
-    /// Other contents of a token. A token that has ended meanwhile stays ended.
-    Renewed(UserToken),
+    /// Other contents of a token. One that has ended or was changed since it was read stays as it is.
+    Renewed {
+        read: Box<UserToken>,
+        renewed: UserToken,
+    },
 }
 
 impl Command for PutUserToken {
-    type Outcome = ();
+    type Outcome = bool;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
         match self {
-            PutUserToken::New(token) => user_tokens::put(batch, token),
-            PutUserToken::Renewed(token) => user_tokens::renew(batch, token),
+            PutUserToken::New(token) => user_tokens::put(batch, token).map(|()| true),
+            PutUserToken::Renewed { read, renewed } => user_tokens::renew(batch, read, renewed),
         }
     }
 }
@@ -102,6 +105,7 @@ fn has_changed(outcome: &AnyOutcome) -> bool {
         AnyOutcome::OptOut(is_new) => *is_new,
         AnyOutcome::OptIn(was_out) => *was_out,
         AnyOutcome::ReplayWebhook(replayed) => *replayed == WebhookReplay::Again,
+        AnyOutcome::PutUserToken(is_stored) => *is_stored,
         AnyOutcome::EndUserToken(was_there) => *was_there,
         AnyOutcome::MakeCustomerRequest(made) => matches!(made, MadeCustomerRequest::New(_)),
         AnyOutcome::EndCustomerRequest(was_open) => *was_open,

@@ -167,15 +167,24 @@ async fn tokens_expire_and_the_oldest_of_a_sort_gives_way() {
     let later = noon().plus(Duration::from_secs(3_600 + 10));
     assert_eq!(store.user_token(digest(10), later).await.unwrap(), None);
     assert!(store.user_token(digest(11), later).await.unwrap().is_some());
-    let mut renewed = store.user_token(digest(11), later).await.unwrap().unwrap();
-    renewed.body = "renewed".to_owned();
-    store.renew_user_token(renewed.clone()).await.unwrap();
-    assert_eq!(store.user_token(digest(11), later).await.unwrap(), Some(renewed.clone()));
     assert!(store.end_user_token(digest(11)).await.unwrap());
-    // A request that had read it before does not bring it back.
-    store.renew_user_token(renewed).await.unwrap();
-    assert_eq!(store.user_token(digest(11), later).await.unwrap(), None);
     assert!(!store.end_user_token(digest(11)).await.unwrap());
+}
+
+#[tokio::test]
+async fn request_that_read_a_token_before_another_one_changed_or_ended_it_changes_nothing() {
+    let world = World::with_credit(0).await;
+    let store = &world.store;
+    let read = token(1, 7, TokenPurpose::Session, noon());
+    store.put_user_token(read.clone()).await.unwrap();
+    let confirmed = UserToken { body: "confirmed".to_owned(), ..read.clone() };
+    let seen = UserToken { body: "seen".to_owned(), ..read.clone() };
+    assert!(store.renew_user_token(read.clone(), confirmed.clone()).await.unwrap());
+    assert!(!store.renew_user_token(read, seen.clone()).await.unwrap());
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), std::slice::from_ref(&confirmed));
+    assert!(store.end_user_token(confirmed.digest).await.unwrap());
+    assert!(!store.renew_user_token(confirmed, seen).await.unwrap());
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -70,22 +70,29 @@ pub async fn enter_code(
     code: &str,
     source: Option<IpAddr>,
 ) -> Result<WaitingSignIn, UserRefusal> {
-    let (mut stored, mut body) = find(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
+    let (stored, body) = find(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
     match check_code(world, stored.user, code, source).await {
         Ok(()) if world.store.end_user_token(stored.digest).await? => Ok(waiting(&stored, body)),
         Ok(()) => Err(UserRefusal::LinkSpent),
-        Err(UserRefusal::WrongCode) => {
-            body.failures += 1;
-            if body.failures >= FAILURES_MAX {
-                world.store.end_user_token(stored.digest).await?;
-                return Err(UserRefusal::LinkSpent);
-            }
-            stored.body = encode(&body);
-            world.store.renew_user_token(stored).await?;
-            Err(UserRefusal::WrongCode)
-        }
+        Err(UserRefusal::WrongCode) => Err(count_wrong_code(world, token).await?),
         Err(refusal) => Err(refusal),
     }
+}
+
+/// Counts a wrong code, also if several come at once. Returns whether another one may be tried.
+async fn count_wrong_code(world: &World, token: &str) -> Result<UserRefusal, UserRefusal> {
+    while let Some((stored, mut body)) = find(world, token).await? {
+        body.failures += 1;
+        if body.failures >= FAILURES_MAX {
+            world.store.end_user_token(stored.digest).await?;
+            break;
+        }
+        let renewed = UserToken { body: encode(&body), ..stored.clone() };
+        if world.store.renew_user_token(stored, renewed).await? {
+            return Ok(UserRefusal::WrongCode);
+        }
+    }
+    Ok(UserRefusal::LinkSpent)
 }
 
 fn waiting(stored: &UserToken, Body { next, proof, .. }: Body) -> WaitingSignIn {

@@ -170,26 +170,27 @@ pub(super) async fn renew_proof(
     session: &Session,
     proof: SignInProof,
 ) -> Result<(), UserRefusal> {
-    rewrite(world, session, |body| body.proof = proof).await
+    rewrite(world, session, |body| body.proof = proof.clone()).await
 }
 
-async fn rewrite(
-    world: &World,
-    session: &Session,
-    change: impl FnOnce(&mut Body),
-) -> Result<(), UserRefusal> {
-    let found = world.store.user_token(session.digest, world.clock.now()).await?;
-    let Some(mut stored) = found else { return Ok(()) };
-    let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
-    change(&mut body);
-    stored.body = encode(&body);
-    Ok(world.store.renew_user_token(stored).await?)
+/// Changes what the store keeps about a session, unless it has ended. If another request changes it meanwhile, both changes are
+/// made.
+async fn rewrite(world: &World, session: &Session, change: impl Fn(&mut Body)) -> Result<(), UserRefusal> {
+    while let Some(stored) = world.store.user_token(session.digest, world.clock.now()).await? {
+        let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
+        change(&mut body);
+        let renewed = UserToken { body: encode(&body), ..stored.clone() };
+        if world.store.renew_user_token(stored, renewed).await? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Writes that the session is in use, once in a while.
 async fn note_seen(
     world: &World,
-    mut stored: UserToken,
+    stored: UserToken,
     mut body: Body,
     now: Timestamp,
 ) -> Result<(), UserRefusal> {
@@ -197,10 +198,11 @@ async fn note_seen(
         return Ok(());
     }
     body.seen_at = now.as_millis();
-    stored.expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
-    stored.body = encode(&body);
-    // Not as a new token: the user may have signed out since it was read.
-    Ok(world.store.renew_user_token(stored).await?)
+    let expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
+    let renewed = UserToken { expires_at, body: encode(&body), ..stored.clone() };
+    // If another request has ended or changed it since it was read, that counts. A later request writes when it came.
+    world.store.renew_user_token(stored, renewed).await?;
+    Ok(())
 }
 
 /// Returns the open sessions of a user, the newest first.

@@ -40,12 +40,13 @@ impl Store {
 
     /// Stores a new token. If the user has the most of its sort, the oldest ends; see [`hermod_engine::ops::USER_TOKENS_MAX`].
     pub async fn put_user_token(&self, token: UserToken) -> Result<(), StoreError> {
-        self.request(PutUserToken::New(token)).await
+        self.request(PutUserToken::New(token)).await.map(drop)
     }
 
-    /// Writes other contents of a token, unless it has ended meanwhile.
-    pub async fn renew_user_token(&self, token: UserToken) -> Result<(), StoreError> {
-        self.request(PutUserToken::Renewed(token)).await
+    /// Writes other contents of a token, unless it has ended or was changed since it was read. Returns whether they are
+    /// written.
+    pub async fn renew_user_token(&self, read: UserToken, renewed: UserToken) -> Result<bool, StoreError> {
+        self.request(PutUserToken::Renewed { read: Box::new(read), renewed }).await
     }
 
     /// Returns a token that has not expired.
