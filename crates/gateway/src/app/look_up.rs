@@ -1,7 +1,7 @@
 //! A customer's queries: the status of a message, MO messages, and the balance.
 
 use crate::app::authenticate::Caller;
-use crate::app::store_errors::refusal_of;
+use crate::app::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Account, Terms};
 use hermod_domain::money::{Currency, Money};

@@ -10,7 +10,6 @@ pub mod operator;
 mod preview_message;
 mod queue_alarms;
 mod request_log;
-mod store_errors;
 mod submit_message;
 pub mod users;
 mod webhook_body;
@@ -24,3 +23,25 @@ pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};
 pub use request_log::{AnsweredRequest, CallerName, Rejection, caller_of, note_page_send, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
 pub use webhook_body::webhook_body;
+
+use hermod_domain::refusal::{Refusal, Unavailable};
+use hermod_store::StoreError;
+
+/// Retry-After in seconds.
+const RETRY_SOON_S: u32 = 1;
+const RETRY_LATER_S: u32 = 10;
+
+/// Returns the refusal of a store error for the customer. Each means that nothing was stored or charged.
+fn refusal_of(fault: &StoreError) -> Refusal {
+    let (cause, retry_after_s) = match fault {
+        StoreError::QueueFull(_) | StoreError::ReadTooLong => (Unavailable::QueueFull, RETRY_SOON_S),
+        StoreError::DiskLow => (Unavailable::DiskLow, RETRY_LATER_S),
+        StoreError::Closed => (Unavailable::Draining, RETRY_LATER_S),
+        // Any other error is internal; the operation was not done.
+        _ => {
+            tracing::error!(%fault, "Store operation failed");
+            return Refusal::SubmitFailed;
+        }
+    };
+    Refusal::GatewayUnavailable { cause, retry_after_s }
+}

@@ -2,7 +2,7 @@
 //! stopping at the first refusal.
 
 use crate::app::authenticate::Caller;
-use crate::app::store_errors::refusal_of;
+use crate::app::refusal_of;
 use crate::app::submit_message::{draining, in_time, opted_out, review_digest, whole_seconds};
 use crate::world::World;
 use hermod_domain::money::Money;

@@ -2,7 +2,7 @@
 //! step. HTTP and SMPP both call it, and nothing is acknowledged before it is on disk.
 
 use crate::app::authenticate::Caller;
-use crate::app::store_errors::refusal_of;
+use crate::app::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{NumberOwner, SenderStatus};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};

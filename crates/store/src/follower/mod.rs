@@ -7,9 +7,9 @@
 
 mod catching_up;
 mod gaps;
-mod meters;
 mod opening;
 mod state;
+
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +23,7 @@ use crate::record::pending::{Pending, Position};
 use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::time::Timestamp;
-use meters::Meters;
+use metrics::{Counter, Gauge, counter, gauge};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -362,5 +362,32 @@ impl Follower {
             tracing::warn!(%error, "The record is not complete; it catches up at the next start");
         }
         self.following.close();
+    }
+}
+
+/// The metrics of the record.
+struct Meters {
+    messages: Counter,
+    batches_dropped: Counter,
+    requests_dropped: Counter,
+    lag: Gauge,
+    catching_up: Gauge,
+}
+
+impl Meters {
+    fn register() -> Meters {
+        Meters {
+            messages: counter!("hermod_record_messages_total"),
+            batches_dropped: counter!("hermod_record_batches_dropped_total"),
+            requests_dropped: counter!("hermod_record_requests_dropped_total"),
+            lag: gauge!("hermod_record_lag_seconds"),
+            catching_up: gauge!("hermod_record_catching_up_messages"),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a metric, exact up to 2^53")]
+    fn set(&self, status: RecordStatus) {
+        self.lag.set(status.lag.as_secs_f64());
+        self.catching_up.set(status.catching_up as f64);
     }
 }

@@ -1,8 +1,8 @@
 //! Crashes the journal on the simulated disk at every kind of operation, and compares what it replays with a model.
 
 use super::format::encode_record;
-use super::random::Random;
 use super::segments::find_files;
+use super::simulated_disk::Random;
 use super::simulated_disk::{Crash, SimulatedDisk};
 use super::{HistoryId, Journal, JournalBatch, JournalError, Limits, Position, check, open};
 use std::collections::BTreeMap;

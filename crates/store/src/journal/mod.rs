@@ -21,8 +21,6 @@ mod crash_tests;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
-mod random;
-#[cfg(test)]
 mod recycling_tests;
 #[cfg(test)]
 mod simulated_disk;

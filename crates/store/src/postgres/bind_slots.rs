@@ -4,7 +4,7 @@
 //! What this node holds is known in memory. Rows of this node that are not held are left over: of binds that have ended, or of a
 //! claim whose answer was lost. A thread deletes them, and a claim does so first for its own connection.
 
-use super::node_run::as_values;
+use super::as_values;
 use super::writing::failed;
 use crate::error::StoreError;
 use crate::node_run::NodeRun;

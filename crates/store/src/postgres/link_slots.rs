@@ -1,7 +1,7 @@
 //! The links to carriers as leased slots: a node may bind the third link of a carrier only while it has that slot. A slot belongs
 //! to its node until the node gives it back or is declared dead. The lock for changes of the setup is here too.
 
-use super::node_run::as_values;
+use super::as_values;
 use super::writing::failed;
 use crate::error::StoreError;
 use crate::node_run::NodeRun;

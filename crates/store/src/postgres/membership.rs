@@ -4,9 +4,9 @@
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
 use super::copy_turn;
-use super::node_run::{application_name, as_values};
 use super::schema::{self, Schema};
 use super::writing::{check_no_unfinished_copy, failed};
+use super::{application_name, as_values};
 use crate::error::StoreError;
 use crate::lease::LEASE;
 use crate::node_run::NodeRun;

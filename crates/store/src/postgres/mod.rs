@@ -7,12 +7,13 @@ mod copying;
 mod database;
 mod link_slots;
 mod membership;
-mod node_run;
 mod partitions;
 mod pepper;
 mod schema;
 mod upkeep;
 mod writing;
+
+use crate::node_run::NodeRun;
 
 pub use bind_slots::BindSlot;
 pub(crate) use bind_slots::BindSlots;
@@ -23,3 +24,13 @@ pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unc
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};
 pub(crate) use membership::{Member, NodeRow, Standing};
 pub(crate) use writing::{Batch, WritingSession};
+
+/// The name under which PostgreSQL lists the connection that writes for a node.
+fn application_name(schema: &str, run: NodeRun) -> String {
+    format!("hermod {:08x} {}.{}", crc32c::crc32c(schema.as_bytes()), run.id, run.epoch)
+}
+
+/// Returns the columns of a run of a node.
+fn as_values(run: NodeRun) -> (i64, i64) {
+    (i64::from(run.id), run.epoch.cast_signed())
+}

@@ -3,8 +3,8 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::node_run::{application_name, as_values};
 use super::upkeep::Upkeep;
+use super::{application_name, as_values};
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;

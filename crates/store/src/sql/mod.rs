@@ -37,7 +37,6 @@ pub(crate) mod mo_parts;
 pub(crate) mod nodes;
 pub(crate) mod open_messages;
 pub(crate) mod opt_outs;
-mod params;
 pub(crate) mod parked_receipts;
 pub(crate) mod part_rows;
 pub(crate) mod parts;
@@ -63,11 +62,10 @@ pub(crate) mod webhook_listing;
 pub(crate) mod webhook_purging;
 
 pub(crate) use error::{Error, OptionalExtension, Result};
-pub(crate) use params::Params;
 pub(crate) use postgres::RowKey;
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::{ToSql, params};
-pub(crate) use statement::Statement;
+pub(crate) use statement::{Params, Statement};
 
 use hermod_engine::tables::{ChangeLog, Tables};
 use postgres::Session;

@@ -1,9 +1,9 @@
-//! A prepared statement.
+//! A prepared statement, and the values of its parameters.
 
 use super::error::{Error, Result};
-use super::params::Params;
 use super::row::{Row, Rows};
 use crate::sql::postgres::{RowKey, Session};
+use rusqlite::ToSql;
 use rusqlite::types::Value;
 
 pub(crate) enum Statement<'c> {
@@ -119,3 +119,38 @@ impl<T, F: FnMut(&Row<'_>) -> Result<T>> Iterator for MappedRows<'_, F> {
         Some(row.and_then(|row| (self.read)(&row)))
     }
 }
+
+/// Values in the order of their parameters.
+pub(crate) trait Params {
+    fn with<T>(&self, use_values: impl FnOnce(&[&dyn ToSql]) -> T) -> T;
+}
+
+/// From `params!`.
+impl Params for &[&dyn ToSql] {
+    #[inline]
+    fn with<T>(&self, use_values: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
+        use_values(self)
+    }
+}
+
+/// No values: `[]`.
+impl Params for [&(dyn ToSql + Send + Sync); 0] {
+    #[inline]
+    fn with<T>(&self, use_values: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
+        use_values(&[])
+    }
+}
+
+macro_rules! arrays {
+    ($($length:literal)*) => {$(
+        impl<V: ToSql> Params for [V; $length] {
+            #[inline]
+            fn with<T>(&self, use_values: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
+                use_values(&self.each_ref().map(|value| value as &dyn ToSql))
+            }
+        }
+    )*};
+}
+
+// An array of no values has an implementation of its own, because it has no type of values.
+arrays![1 2 3 4 5 6 7];

@@ -8,7 +8,6 @@ pub(crate) mod copy_target;
 pub(crate) mod copying;
 pub(crate) mod database;
 mod history;
-mod journal_meters;
 pub(crate) mod lock;
 pub(crate) mod progress;
 pub(crate) mod record;

@@ -13,7 +13,6 @@ use crate::sql::Connection;
 use crate::sql::{SqlTables, catalogue, errors, webhook_events};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
-use crate::sqlite::journal_meters::JournalMeters;
 use crate::sqlite::progress::Progress;
 use crate::sqlite::recovery::recover;
 use crate::sqlite::replaying::{apply, no_room_to_start};
@@ -22,6 +21,7 @@ use crate::sqlite::{audit_head, copying, schema};
 use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
+use metrics::{Counter, Gauge, counter, gauge};
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -387,3 +387,28 @@ fn real_time() -> Instant {
 #[cfg(test)]
 #[path = "writing_tests.rs"]
 mod tests;
+
+/// Metrics of the journal and of flushes.
+struct JournalMeters {
+    /// Syncs of the journal, one for each batch with changes.
+    fsyncs: Counter,
+    flushes: Counter,
+    journal_bytes: Gauge,
+}
+
+impl JournalMeters {
+    fn register() -> JournalMeters {
+        JournalMeters {
+            fsyncs: counter!("hermod_store_fsyncs_total"),
+            flushes: counter!("hermod_store_flushes_total"),
+            journal_bytes: gauge!("hermod_store_journal_bytes"),
+        }
+    }
+
+    /// Counts a flush, and publishes the size of the batches that only the journal makes durable.
+    #[expect(clippy::cast_precision_loss, reason = "a metric, exact up to 2^53")]
+    fn count_flush(&self, journal_bytes: u64) {
+        self.flushes.increment(1);
+        self.journal_bytes.set(journal_bytes as f64);
+    }
+}

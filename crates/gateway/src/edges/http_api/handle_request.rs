@@ -4,8 +4,7 @@
 use super::body::RequestBody;
 use super::monitoring_pages::MetricsPage;
 use super::paths::{Route, message_id_in};
-use super::request_metrics::Meters;
-use super::seen::Seen;
+use super::request_metrics::{Meters, Seen};
 use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
 use crate::app::{
     AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of, note_request,

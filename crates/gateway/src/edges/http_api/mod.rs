@@ -17,7 +17,6 @@ mod paths;
 mod query;
 mod request_metrics;
 mod responses;
-mod seen;
 mod send_request;
 mod sms;
 

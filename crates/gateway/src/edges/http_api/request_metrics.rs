@@ -1,6 +1,10 @@
-//! Request metrics of the API. Handles are cached: looking a metric up by its labels costs more than counting.
+//! What is learnt about a request while it is handled, for its response and for the record, and the metrics of requests.
 
 use super::paths::Route;
+use crate::app::CallerName;
+use crate::world::RateLeft;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_store::record::Replay;
 use metrics::{Counter, Histogram, counter, histogram};
 use std::sync::OnceLock;
 
@@ -35,4 +39,17 @@ impl Meters {
             .get_or_init(|| histogram!("hermod_http_request_duration_seconds", "route" => route.template()));
         duration.record(std::time::Duration::from_millis(duration_ms));
     }
+}
+
+/// What was learnt about a request while it was handled.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) caller: Option<(AccountId, ConnectionId)>,
+    /// The API key.
+    pub(super) key: CallerName<'static>,
+    pub(super) rate_left: Option<RateLeft>,
+    pub(super) is_badly_framed: bool,
+    /// The message that it is about, and whether its idempotency key was used before.
+    pub(super) message: Option<MessageId>,
+    pub(super) replay: Replay,
 }

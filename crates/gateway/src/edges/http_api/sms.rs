@@ -7,8 +7,8 @@ use super::body::RequestBody;
 use super::headers::{
     IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single,
 };
+use super::request_metrics::Seen;
 use super::responses::json;
-use super::seen::Seen;
 use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
 use crate::http::no_answer::no_answer;

@@ -13,7 +13,6 @@ mod resolver;
 mod settings;
 mod spread;
 mod target;
-mod task;
 mod test_event;
 mod wakeup;
 

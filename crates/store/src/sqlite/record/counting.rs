@@ -4,7 +4,7 @@
 use crate::record::tally::Collected;
 use crate::record::{Count, Dimension, MessageFilter, Resolution, Scope, Value};
 use crate::sql::{Connection, params};
-use crate::sqlite::record::budget::Budget;
+use crate::sqlite::record::Budget;
 use crate::sqlite::record::intervals::{DAY, HOUR, Intervals, ceil, floor, minutes};
 use crate::sqlite::record::search::{Walk, Walked, ids_of};
 use crate::sqlite::record::zones::{count_of, first_id, minute_of};

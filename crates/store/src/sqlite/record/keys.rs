@@ -3,7 +3,7 @@
 
 use crate::record::keys::{KeyKind, MessageKey};
 use crate::sql::{Connection, params};
-use crate::sqlite::record::budget::Budget;
+use crate::sqlite::record::Budget;
 use hermod_engine::tables::TableError;
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -5,12 +5,12 @@ use crate::record::{
     Dimension, RequestEntry, RequestFilter, RequestGroup, Resolution, Scope, StatisticsQuery, Value,
 };
 use crate::sql::{Connection, OptionalExtension, Row, params};
-use crate::sqlite::record::budget::{Budget, FOUND_ROW, ROW};
 use crate::sqlite::record::rows::{
     REQUEST_COLUMNS, dimension_to_stored, kind_to_stored, read_request, start_to_stored, stored_start,
 };
 use crate::sqlite::record::search::PAGE_ROWS_MAX;
 use crate::sqlite::record::statistics::statistics;
+use crate::sqlite::record::{Budget, FOUND_ROW, ROW};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::collections::HashMap;

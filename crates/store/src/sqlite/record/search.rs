@@ -4,11 +4,11 @@
 use crate::record::tally::{Collected, SeriesValue};
 use crate::record::{Dimension, MessageFilter, RecordedMessage, Scope, SearchLimits};
 use crate::sql::{Connection, OptionalExtension, Row, params};
-use crate::sqlite::record::budget::{Budget, FOUND_ROW, ROW};
 use crate::sqlite::record::keys::{self, Chunk, KeyStream, NextKey};
 use crate::sqlite::record::matching::{Matcher, driver_of};
 use crate::sqlite::record::rows::{MESSAGE_COLUMNS, dimension_to_stored, read_message};
 use crate::sqlite::record::zones::{Zone, Zones};
+use crate::sqlite::record::{Budget, FOUND_ROW, ROW};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;

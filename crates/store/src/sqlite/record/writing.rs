@@ -5,14 +5,14 @@ use crate::record::keys::MessageKey;
 use crate::record::pending::{MessageEnd, NewMessage, PendingMessage, Position, append_steps};
 use crate::record::tally::{Collected, Counts, SharedCollected};
 use crate::record::{RecordedMessage, RequestEntry};
-use crate::sql::{Connection, OptionalExtension, Statement, params};
+use crate::sql::{Connection, OptionalExtension, Row, Statement, params};
 use crate::sqlite::record::purging::RecordRetention;
 use crate::sqlite::record::rows::{
     MESSAGE_COLUMNS, choice_to_stored, message_encoding, read_message, recipient_to_stored,
     settled_to_stored, took,
 };
 use crate::sqlite::record::schema::MESSAGES_PER_CHUNK;
-use crate::sqlite::record::{checking, erasing, figures, position, purging, request_log, schema};
+use crate::sqlite::record::{checking, erasing, figures, purging, request_log, schema};
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -93,7 +93,7 @@ impl RecordConnection {
 
     /// Returns where the record is.
     pub(crate) fn position(&self) -> Result<Position, TableError> {
-        position::read(&self.connection)
+        read_position(&self.connection)
     }
 
     /// Reads back the figures that are not in the tables of the statistics.
@@ -352,7 +352,7 @@ impl<'c> Writing<'c> {
             self.flushed.counts.count_request(entry);
         }
         figures::append_counts(self.connection, &self.flushed.counts)?;
-        position::put(self.connection, &flush.position, self.messages)?;
+        put_position(self.connection, &flush.position, self.messages)?;
         Ok((self.messages, self.flushed))
     }
 
@@ -379,4 +379,38 @@ impl<'c> Writing<'c> {
         }
         Ok(())
     }
+}
+
+/// Returns where the record is.
+fn read_position(connection: &Connection) -> Result<Position, TableError> {
+    let read = |row: &Row<'_>| {
+        Ok(Position {
+            sequence: row.get::<i64>(0)?.cast_unsigned(),
+            walk_next: row.get(1)?,
+            walk_end: row.get(2)?,
+            recheck_next: row.get(3)?,
+            recheck_end: row.get(4)?,
+        })
+    };
+    let columns = "SELECT sequence, walk_next, walk_end, recheck_next, recheck_end FROM position";
+    Ok(connection.query_row(columns, [], read)?)
+}
+
+/// Writes where the record is, and how many messages were ever added to it.
+fn put_position(connection: &Connection, position: &Position, messages: u64) -> Result<(), TableError> {
+    let Position { sequence, walk_next, walk_end, recheck_next, recheck_end } = position;
+    connection
+        .prepare_cached(
+            "UPDATE position SET sequence = ?1, messages = ?2, walk_next = ?3, walk_end = ?4, recheck_next = ?5,
+                 recheck_end = ?6",
+        )?
+        .execute(params![
+            sequence.cast_signed(),
+            messages.cast_signed(),
+            walk_next,
+            walk_end,
+            recheck_next,
+            recheck_end
+        ])?;
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::record::tally::{Collected, Minute};
 use crate::record::{Dimension, Figures, MessageFilter, Resolution, Scope, Value};
 use crate::sql::Connection;
-use crate::sqlite::record::budget::Budget;
+use crate::sqlite::record::Budget;
 use crate::sqlite::record::intervals::{DAY, Intervals, floor};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;

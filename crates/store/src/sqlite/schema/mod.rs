@@ -1,16 +1,15 @@
 //! The schema and its migrations. Migrations run forward only, each in one transaction together with the schema version. The
 //! statements of a released migration are never changed.
 
-mod other_log;
-
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
 use crate::sql::{Connection, copy_progress, params};
 use crate::sqlite::lock;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,12 +24,16 @@ const APPLICATION_ID: i32 = i32::from_be_bytes(*b"Hrmd");
 /// Every migration, in order; the schema version is the number of those applied.
 const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
 
+/// Where the header of a SQLite file says whether the database uses a write-ahead log, and the value for one that does not.
+const WRITE_VERSION_OFFSET: u64 = 18;
+const WITHOUT_LOG: u8 = 1;
+
 /// Opens the database for the writer: creates it if it does not exist, and migrates it to the newest schema. Every commit is
 /// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it, and with
 /// [`StoreError::BeforeFirstRelease`] if an earlier build did; it changes nothing then.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
-    other_log::check_log(folder)?;
+    check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
     check_version(&connection, &path, MIGRATIONS)?;
@@ -173,13 +176,33 @@ pub(crate) fn open_also_unfinished(folder: &Path) -> Result<Connection, TableErr
         return Err(StoreError::File { path, error }.into());
     }
     if !lock::is_in_use(folder)? {
-        other_log::check_log(folder)?;
+        check_log(folder)?;
     }
     let connection = open(&path)?;
     // Not migrated, because its gateway may be running.
     match check_version(&connection, &path, MIGRATIONS)? {
         (found, known) if found < known => Err(StoreError::TooOld { path, found, known }.into()),
         _ => Ok(connection),
+    }
+}
+
+/// Fails with [`StoreError::OtherLog`] if the folder has a copy beside a write-ahead log: SQLite would apply the log, which
+/// belongs to another database. A copy has no log until it is first opened for writing.
+fn check_log(folder: &Path) -> Result<(), StoreError> {
+    let path = log_file(folder);
+    if !std::fs::metadata(&path).is_ok_and(|log| log.len() > 0) {
+        return Ok(());
+    }
+    let mut version = [0];
+    let database = folder.join(FILE_NAME);
+    let read = File::open(&database).and_then(|file| file.read_exact_at(&mut version, WRITE_VERSION_OFFSET));
+    match read {
+        Ok(()) if version == [WITHOUT_LOG] => Err(StoreError::OtherLog { path }),
+        // A file that is too short is not a database yet.
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
+            Err(StoreError::File { path: database, error })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Filled, STATES, messages, noon};
 use crate::record::{Count, FilledMessage, MessageFilter, RecipientFilter, Scope, SearchLimits, StepNote};
-use crate::sqlite::record::budget::SCAN_ROWS_MAX;
+use crate::sqlite::record::SCAN_ROWS_MAX;
 use crate::sqlite::record::counting::count;
 use crate::sqlite::record::search::search;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, RemoteId};
