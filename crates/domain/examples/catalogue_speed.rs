@@ -4,7 +4,7 @@ use hermod_domain::catalogue::{Account, Catalogue, Countries, Documents, Price, 
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::prefix::Prefix;
-use hermod_domain::screen::Field;
+use hermod_domain::screen::ScreenedField;
 use std::time::Instant;
 
 const ACCOUNTS: u32 = 10_000;
@@ -44,7 +44,7 @@ fn main() {
     };
     let screen = |number| {
         let pattern = format!(r"\bword{number}\b.*https?://");
-        (format!("screen-{number}"), ScreenEntry { account: None, field: Field::Text, pattern })
+        (format!("screen-{number}"), ScreenEntry { account: None, field: ScreenedField::Text, pattern })
     };
     let documents = Documents {
         accounts: (1..=ACCOUNTS).map(account).collect(),

@@ -9,7 +9,7 @@ use crate::catalogue::{
 use crate::ids::{AccountId, ConnectionId, RouteId};
 use crate::phone::Msisdn;
 use crate::prefix::Prefix;
-use crate::screen::Field;
+use crate::screen::ScreenedField;
 
 const ACME: AccountId = AccountId::new(1);
 const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
@@ -67,7 +67,7 @@ fn documents() -> Documents {
         }],
         screens: vec![(
             "links".to_owned(),
-            ScreenEntry { account: None, field: Field::Text, pattern: "https?://".to_owned() },
+            ScreenEntry { account: None, field: ScreenedField::Text, pattern: "https?://".to_owned() },
         )],
         ..Documents::default()
     }

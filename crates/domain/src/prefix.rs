@@ -131,12 +131,12 @@ pub struct DuplicatePrefix(pub Prefix);
 pub struct PrefixTable<V> {
     entries: Box<[(Prefix, V)]>,
     /// The index of the entry that applies in each interval.
-    intervals: Intervals<Option<u32>>,
+    intervals: NumberIntervals<Option<u32>>,
 }
 
 impl<V> Default for PrefixTable<V> {
     fn default() -> PrefixTable<V> {
-        PrefixTable { entries: Box::default(), intervals: Intervals::flatten(std::iter::empty(), None) }
+        PrefixTable { entries: Box::default(), intervals: NumberIntervals::flatten(std::iter::empty(), None) }
     }
 }
 
@@ -150,7 +150,7 @@ impl<V> PrefixTable<V> {
             }
         }
         let indexed = (0_u32..).zip(&entries).map(|(index, (prefix, _))| (*prefix, Some(index)));
-        let intervals = Intervals::flatten(indexed, None);
+        let intervals = NumberIntervals::flatten(indexed, None);
         Ok(PrefixTable { entries: entries.into(), intervals })
     }
 
@@ -173,16 +173,16 @@ impl<V> PrefixTable<V> {
 
 /// All phone numbers as consecutive intervals, each with a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Intervals<V> {
+pub(crate) struct NumberIntervals<V> {
     /// The first key of each interval, ascending. The first is 0.
     starts: Box<[u64]>,
     values: Box<[V]>,
 }
 
-impl<V: Copy + PartialEq> Intervals<V> {
+impl<V: Copy + PartialEq> NumberIntervals<V> {
     /// Builds the intervals from prefixes sorted by [`Prefix::sort_key`], without duplicates. Numbers that no prefix
     /// covers get `default`.
-    pub(crate) fn flatten(sorted: impl Iterator<Item = (Prefix, V)>, default: V) -> Intervals<V> {
+    pub(crate) fn flatten(sorted: impl Iterator<Item = (Prefix, V)>, default: V) -> NumberIntervals<V> {
         let mut builder = IntervalsBuilder { starts: vec![0], values: vec![default], default };
         // The prefixes around the current position, outermost first, with the ends of their intervals.
         let mut open: Vec<(u64, V)> = Vec::new();
@@ -193,7 +193,7 @@ impl<V: Copy + PartialEq> Intervals<V> {
             open.push((end, value));
         }
         builder.close_before(&mut open, u64::MAX);
-        Intervals { starts: builder.starts.into(), values: builder.values.into() }
+        NumberIntervals { starts: builder.starts.into(), values: builder.values.into() }
     }
 
     /// Returns the value of the longest prefix of the number.

@@ -1,9 +1,9 @@
 //! `hermod audit`: checks a data folder for consistency, from its raw rows.
 
-use crate::copying::copy_by_gateway;
+use crate::backup::copy_by_gateway;
 use crate::failure::{CommandResult, Failure};
 use crate::operator::operator_client::OperatorClient;
-use crate::operator::target::Target;
+use crate::operator::target::TargetArgs;
 use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running::{self, AuditProof, AuditReport, RecordAudit, StoreError, Violation};
@@ -46,21 +46,21 @@ const PROGRESS_AFTER_S: u64 = 2;
 /// Check that balances, messages and ledger are consistent
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     /// Folder for the copy of a running gateway's database [default: the data folder]
     #[arg(long, value_name = "DIR")]
     work_dir: Option<PathBuf>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Audit {
+impl AuditArgs {
     pub(crate) fn run(self) -> CommandResult {
         runtime::block_on(self.audit())
     }
 
     async fn audit(self) -> CommandResult {
-        let Audit { work_dir, target } = self;
+        let AuditArgs { work_dir, target } = self;
         let folder = target.folder()?;
         let (key, no_key) = target.audit_key()?.map_or_else(|why| (None, Some(why)), |key| (Some(key), None));
         let not_checked = no_key.map(|why| format!("{WITHOUT_PEPPER}: {why}"));
@@ -87,7 +87,7 @@ impl Audit {
 
 /// Audits the embedded store of a folder, or a copy of it if a gateway has it open.
 async fn audit_folder(
-    target: &Target,
+    target: &TargetArgs,
     work_dir: Option<&Path>,
     folder: &Path,
     proof: AuditProof,

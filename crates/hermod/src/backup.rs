@@ -1,20 +1,25 @@
 //! `hermod backup`: copies a data folder while the gateway runs. The copy is a complete data folder.
 
-use crate::copying::copy_by_gateway;
 use crate::failure::{CommandResult, Failure};
-use crate::operator::target::Target;
+use crate::operator::operator_client::{OperatorClient, RequestBody};
+use crate::operator::target::TargetArgs;
 use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running;
+use hermod_gateway::views::maintenance::{BackupRequest, BackupView};
+use hyper::Method;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The files of a data folder beside the database. Without the pepper, no stored secret can be used.
 const PEPPER: &str = "pepper.key";
 const KEY_FILES: [&str; 3] = [PEPPER, "operator.token", "demo-credentials.json"];
 const DATABASE: &str = "hermod.db";
+/// Enough for a very large database on a slow disk.
+const COPY_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +51,7 @@ its user. This command needs read access to the data folder.";
 /// Back up a data folder while it is in use
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     /// The folder to create; it must not exist
     #[arg(value_name = "DEST")]
     destination: PathBuf,
@@ -55,17 +60,17 @@ pub(crate) struct Backup {
     #[arg(long)]
     without_keys: bool,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Backup {
+impl BackupArgs {
     pub(crate) fn run(self) -> CommandResult {
         runtime::block_on(self.copy_and_rename())
     }
 
     /// Copies under a temporary name: an incomplete backup must not look like a complete one.
     async fn copy_and_rename(self) -> CommandResult {
-        let Backup { destination, without_keys, target } = self;
+        let BackupArgs { destination, without_keys, target } = self;
         let data_dir = target.folder()?;
         if destination.exists() {
             return Err(Failure::usage(format!(
@@ -101,7 +106,7 @@ impl Backup {
     }
 }
 
-async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
+async fn copy(target: &TargetArgs, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
     if target.server()?.is_some() {
         return Err(Failure::usage(
             "the store is on PostgreSQL: copy it with pg_dump or pg_basebackup, and keep pepper.key of the data folder with it",
@@ -182,4 +187,21 @@ fn in_words(bytes: u64) -> String {
         10_240..10_485_760 => format!("{} KiB", bytes >> 10),
         _ => format!("{} MiB", bytes >> 20),
     }
+}
+
+/// Lets the gateway create a folder with a copy of its database. Returns the size of the copy.
+pub(crate) async fn copy_by_gateway(gateway: &OperatorClient, folder: &Path) -> Result<u64, Failure> {
+    let folder = std::path::absolute(folder).map_err(Failure::failed)?;
+    let request = BackupRequest { folder: folder.display().to_string() };
+    let response = gateway
+        .send_with_timeout(Method::POST, "/backups", RequestBody::json(&request), COPY_TIMEOUT)
+        .await?;
+    let BackupView { bytes, .. } = response.read_as().map_err(Failure::failed)?;
+    if !folder.exists() {
+        return Err(Failure::failed(format!(
+            "the gateway made the copy in {}, which this process cannot see: run the command where the gateway runs",
+            folder.display()
+        )));
+    }
+    Ok(bytes)
 }

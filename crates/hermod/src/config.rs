@@ -18,7 +18,7 @@ Examples:
 /// Print the default settings, or check a settings file
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: ConfigCommand,
 }
@@ -43,7 +43,7 @@ enum ConfigCommand {
     },
 }
 
-impl Config {
+impl ConfigArgs {
     pub(crate) fn run(self) -> CommandResult {
         match self.command {
             ConfigCommand::Default => output::print(DEFAULT_TOML),

@@ -41,7 +41,7 @@ An address with a password on the command line is visible to other users of the 
 /// Copy the store of a data folder to PostgreSQL, or back
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct CopyStore {
+pub(crate) struct CopyStoreArgs {
     /// Store to copy to: postgres://user:password@host:5432/database, or embedded [default: the server of the settings]
     #[arg(long, value_name = "STORE")]
     to: Option<String>,
@@ -58,9 +58,9 @@ enum Direction {
     ToFolder,
 }
 
-impl CopyStore {
+impl CopyStoreArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let CopyStore { to, from, folder } = self;
+        let CopyStoreArgs { to, from, folder } = self;
         let data = folder.settings()?.data;
         let (direction, server) = sides(to.as_deref(), from.as_deref(), &data.store)?;
         let folder = Data { store: StoreAddress::Embedded, ..data };

@@ -1,4 +1,4 @@
-//! `hermod help`, `hermod completions` and `hermod man`: documentation of the command line.
+//! `hermod help`, `hermod completions`, `hermod man` and `hermod version`: documentation of the command line.
 
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -29,7 +29,7 @@ const NAME: &str = "hermod";
 /// Show the help of a command, or list all commands
 #[derive(Args)]
 #[command(after_help = HELP_EXAMPLES)]
-pub(crate) struct Help {
+pub(crate) struct HelpArgs {
     /// The command, such as: account set
     #[arg(value_name = "COMMAND")]
     words: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Help {
 /// Print the completion script of a shell
 #[derive(Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
@@ -46,13 +46,13 @@ pub(crate) struct Completions {
 /// Write a man page for every command
 #[derive(Args)]
 #[command(after_help = MAN_EXAMPLES)]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Folder of the man pages; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-impl Help {
+impl HelpArgs {
     pub(crate) fn run(self, mut cli: Command) -> CommandResult {
         cli.build();
         let mut command = &mut cli;
@@ -72,7 +72,7 @@ impl Help {
     }
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub(crate) fn run(self, mut cli: Command) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut cli, NAME, &mut script);
@@ -80,12 +80,24 @@ impl Completions {
     }
 }
 
-impl Man {
+impl ManArgs {
     pub(crate) fn run(self, cli: Command) -> CommandResult {
         let folder = self.folder.display();
         let written = std::fs::create_dir_all(&self.folder)
             .and_then(|()| clap_mangen::generate_to(cli.disable_help_subcommand(true), &self.folder));
         written.map_err(|error| Failure::failed(format!("{folder}: {error}")))?;
         output::print(&format!("The man pages are in {folder}: man {folder}/hermod.1\n"))
+    }
+}
+
+/// Print the version
+#[derive(Args)]
+#[command(after_help = "Example:\n  hermod version")]
+pub(crate) struct VersionArgs;
+
+impl VersionArgs {
+    #[expect(clippy::unused_self, reason = "commands share one shape")]
+    pub(crate) fn run(self) -> CommandResult {
+        output::print(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 }

@@ -30,7 +30,7 @@ when they are not needed any more.";
 /// Work on the journal of a data folder
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Journal {
+pub(crate) struct JournalArgs {
     #[command(subcommand)]
     command: JournalCommand,
 }
@@ -51,7 +51,7 @@ struct SalvageJournal {
     folder: DataFolder,
 }
 
-impl Journal {
+impl JournalArgs {
     pub(crate) fn run(self) -> CommandResult {
         let JournalCommand::Salvage(SalvageJournal { dry_run, folder }) = self.command;
         if folder.settings()?.data.store.server().map_err(Failure::failed)?.is_some() {

@@ -29,7 +29,7 @@ The embedded store of a data folder migrates itself at the start of the gateway.
 /// Migrate the schema of a store on PostgreSQL
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Migrate {
+pub(crate) struct MigrateArgs {
     /// Show the version of the schema and what is left to migrate, and change nothing
     #[arg(long, conflicts_with_all = ["contract", "dry_run"])]
     status: bool,
@@ -43,9 +43,9 @@ pub(crate) struct Migrate {
     folder: DataFolder,
 }
 
-impl Migrate {
+impl MigrateArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Migrate { status, contract, dry_run, folder } = self;
+        let MigrateArgs { status, contract, dry_run, folder } = self;
         let Some(server) = folder.settings()?.data.store.server().map_err(Failure::failed)? else {
             return output::print(
                 "The store is embedded in the data folder: the gateway migrates it at its start. Nothing was done.\n",

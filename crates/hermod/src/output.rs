@@ -1,4 +1,4 @@
-//! Output of commands: texts, fields and tables. Control characters in data are escaped.
+//! Output of commands: texts, fields, tables and colours. Control characters in data are escaped.
 
 use crate::failure::{CommandResult, Failure};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
@@ -84,15 +84,15 @@ pub(crate) enum Align {
 }
 
 /// A table with headings; each column is as wide as its widest cell.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
+impl TextTable {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> TextTable {
         let columns = columns.iter().map(|(name, align)| (name.to_uppercase(), *align)).collect();
-        Table { columns, rows: Vec::new() }
+        TextTable { columns, rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -147,23 +147,58 @@ impl Table {
     }
 }
 
+/// Colours on a terminal, plain text elsewhere.
+#[derive(Clone, Copy)]
+pub(crate) enum Paint {
+    Plain,
+    Coloured,
+}
+
+impl Paint {
+    pub(crate) fn for_output() -> Paint {
+        // The convention of no-color.org: set and not empty.
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if std::io::stdout().is_terminal() && !refused { Paint::Coloured } else { Paint::Plain }
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        match self {
+            Paint::Plain => text.to_owned(),
+            Paint::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn table_is_aligned_and_leaves_out_empty_columns() {
-        let mut table = Table::new(&[("name", Align::Left), ("note", Align::Left), ("amount", Align::Right)]);
+        let mut table =
+            TextTable::new(&[("name", Align::Left), ("note", Align::Left), ("amount", Align::Right)]);
         table.row(["shop".to_owned(), String::new(), "9.5".to_owned()]);
         table.row(["bäcker".to_owned(), String::new(), "100.25".to_owned()]);
         assert_eq!(table.text("None."), "NAME    AMOUNT\nshop       9.5\nbäcker  100.25\n");
-        assert_eq!(Table::new(&[("name", Align::Left)]).text("None."), "None.\n");
+        assert_eq!(TextTable::new(&[("name", Align::Left)]).text("None."), "None.\n");
     }
 
     #[test]
     fn table_wider_than_the_terminal_is_printed_as_blocks() {
         let mut table =
-            Table::new(&[("name", Align::Left), ("countries", Align::Left), ("amount", Align::Right)]);
+            TextTable::new(&[("name", Align::Left), ("countries", Align::Left), ("amount", Align::Right)]);
         table.row(["shop".to_owned(), "DE, AT, CH".to_owned(), "9.5".to_owned()]);
         table.row([String::new(), "*".to_owned(), "100".to_owned()]);
         let wide = "NAME  COUNTRIES   AMOUNT\nshop  DE, AT, CH     9.5\n      *              100\n";

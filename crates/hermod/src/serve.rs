@@ -3,8 +3,7 @@
 use crate::data_folder::{IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::failure::{CommandResult, Failure};
 use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
-use crate::runtime::{self, bind};
-use crate::signals::{Signals, run_until_stopped};
+use crate::runtime::{self, Signals, bind, run_until_stopped};
 use crate::{output, provision_file};
 use clap::Args;
 use hermod_gateway::clock::Clock;
@@ -36,13 +35,13 @@ is closed, and the exit code is 0. The times are in [shutdown].";
 /// Run the gateway
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Settings file (TOML); `hermod config default` prints one
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 }
 
-impl Serve {
+impl ServeArgs {
     pub(crate) fn run(self) -> CommandResult {
         let config = Config::load(&self.config).map_err(Failure::usage)?;
         telemetry::start_logging(&config.log).map_err(Failure::usage)?;

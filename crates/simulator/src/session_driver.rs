@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Buf;
-use hermod_smpp::session::State;
+use hermod_smpp::session::SessionState;
 use hermod_smpp::{Moment, Session, SessionEvent};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -59,7 +59,7 @@ impl<T> SessionDriver<T> {
 
     /// Whether the session has ended. Valid when `Session::next_event` returned none.
     pub fn is_over(&self) -> bool {
-        self.session.state() == State::Closed
+        self.session.state() == SessionState::Closed
     }
 
     /// Returns the next event; none at `until`, or when the session has ended. It may be cancelled.

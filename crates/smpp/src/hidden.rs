@@ -41,7 +41,7 @@ mod tests {
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET");
         let mut destinations = DestinationsBuffer::default();
-        destinations.push(Destination::Sme(Address::international(b"4917SECRET"))).unwrap();
+        destinations.push(DestinationEntry::Sme(Address::international(b"4917SECRET"))).unwrap();
         let address = Address::international(b"4917SECRET");
         let short_message = Hidden(b"SECRET");
         let pdus = [

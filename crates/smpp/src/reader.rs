@@ -15,22 +15,22 @@ pub(crate) const fn ended(field: &'static str) -> FieldError {
     FieldError { status: CommandStatus::INVCMDLEN, field }
 }
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],
     is_lenient: bool,
     /// The first field that exceeded its maximum and was cut.
     cut: Option<&'static str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     pub(crate) const fn new(rest: &'a [u8]) -> Self {
-        Reader { rest, is_lenient: false, cut: None }
+        FieldReader { rest, is_lenient: false, cut: None }
     }
 
     /// Reads a request of a carrier: over-long and unterminated strings are cut to their maximum, and TLVs are read by
-    /// [`Reader::lenient_tlvs`]. Rejecting a receipt for them would lose it.
+    /// [`FieldReader::lenient_tlvs`]. Rejecting a receipt for them would lose it.
     pub(crate) const fn lenient(rest: &'a [u8]) -> Self {
-        Reader { rest, is_lenient: true, cut: None }
+        FieldReader { rest, is_lenient: true, cut: None }
     }
 
     pub(crate) const fn is_lenient(&self) -> bool {
@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn short_body_and_missing_null_have_different_statuses() {
         let status = CommandStatus::INVSRCADR;
-        assert_eq!(Reader::new(b"12").text("f", 3, status), Err(ended("f")));
-        assert_eq!(Reader::new(b"123").text("f", 3, status), Err(FieldError { status, field: "f" }));
-        assert_eq!(Reader::new(b"12\0").text("f", 3, status), Ok(&b"12"[..]));
-        assert_eq!(Reader::new(b"\0").text("f", 1, status), Ok(&b""[..]));
-        assert_eq!(Reader::new(b"").text("f", 1, status), Err(ended("f")));
+        assert_eq!(FieldReader::new(b"12").text("f", 3, status), Err(ended("f")));
+        assert_eq!(FieldReader::new(b"123").text("f", 3, status), Err(FieldError { status, field: "f" }));
+        assert_eq!(FieldReader::new(b"12\0").text("f", 3, status), Ok(&b"12"[..]));
+        assert_eq!(FieldReader::new(b"\0").text("f", 1, status), Ok(&b""[..]));
+        assert_eq!(FieldReader::new(b"").text("f", 1, status), Err(ended("f")));
     }
 
     #[test]
@@ -187,17 +187,17 @@ mod tests {
             (b"123456\0rest", b"12", b"rest", Some("f")),
             (b"123\x01\x01rest", b"12", b"\x01\x01rest", Some("f")),
         ] {
-            let mut reader = Reader::lenient(octets);
+            let mut reader = FieldReader::lenient(octets);
             assert_eq!(reader.text("f", 3, status), Ok(value));
             assert_eq!((reader.rest(), reader.cut()), (rest, cut));
         }
-        assert_eq!(Reader::lenient(b"123456").text("f", 3, status), Err(ended("f")));
-        assert_eq!(Reader::lenient(b"12").text("f", 3, status), Err(ended("f")));
+        assert_eq!(FieldReader::lenient(b"123456").text("f", 3, status), Err(ended("f")));
+        assert_eq!(FieldReader::lenient(b"12").text("f", 3, status), Err(ended("f")));
     }
 
     #[test]
     fn short_message_may_contain_nulls() {
-        let mut reader = Reader::new(b"\x03\0\0\0rest");
+        let mut reader = FieldReader::new(b"\x03\0\0\0rest");
         assert_eq!(reader.short_message("f", 254), Ok(Hidden(b"\0\0\0")));
         assert_eq!(reader.rest(), b"rest");
     }

@@ -10,17 +10,17 @@ use crate::{Address, CommandStatus, Hidden, Tlvs};
 const ROOM_BYTES: usize = 256;
 
 /// Appends to `out`. The buffer grows ahead of the fields and is truncated at the end.
-pub(crate) struct Writer<'o> {
+pub(crate) struct FieldWriter<'o> {
     out: &'o mut BytesMut,
     at: usize,
 }
 
 type Written = Result<(), EncodeError>;
 
-impl<'o> Writer<'o> {
+impl<'o> FieldWriter<'o> {
     pub(crate) fn new(out: &'o mut BytesMut) -> Self {
         let at = out.len();
-        Writer { out, at }
+        FieldWriter { out, at }
     }
 
     /// Truncates the buffer to the written octets.

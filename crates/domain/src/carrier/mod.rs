@@ -9,9 +9,9 @@ mod profile;
 pub use error_class::{ErrorClass, QUEUE_FULL_PAUSE, RetryOverride, THROTTLED_PAUSE};
 pub use ids::{IdConversion, RemoteKey};
 pub use profile::{
-    Addressing, Binds, DefaultAlphabet, LINKS_MAX, LongMessages, Profile, ProfileRefusal, RECEIPT_WAIT_MAX_S,
-    REWRITES_MAX, ReceiptDialect, SenderRewrite, SmppVersion, TLV_OCTETS_MAX, TLVS_MAX, TonNpi,
-    ValidityFormat, VendorTlv,
+    Addressing, DefaultAlphabet, LINKS_MAX, LinkBinds, LongMessages, Profile, ProfileRefusal,
+    RECEIPT_WAIT_MAX_S, REWRITES_MAX, ReceiptSyntax, SenderRewrite, SmppVersion, TLV_OCTETS_MAX, TLVS_MAX,
+    TonNpi, ValidityFormat, VendorTlv,
 };
 
 use serde::{Deserialize, Serialize};

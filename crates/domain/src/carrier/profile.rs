@@ -27,7 +27,7 @@ const OWN_TLVS: [u16; 4] = [0x020C, 0x020E, 0x020F, 0x0424];
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     pub version: SmppVersion,
-    pub binds: Binds,
+    pub binds: LinkBinds,
     /// The number of links; a transmitter and its receiver count as one.
     pub links: u8,
     /// Parts per second of one link. `None`: only the carrier's total rate applies.
@@ -38,7 +38,7 @@ pub struct Profile {
     /// The timeout of an enquire_link response.
     pub enquire_wait_ms: u64,
     pub ids: IdConversion,
-    pub receipts: ReceiptDialect,
+    pub receipts: ReceiptSyntax,
     /// The wait for a receipt after the end of validity.
     pub receipt_wait_s: u32,
     /// The alphabet of data_coding 0.
@@ -68,13 +68,13 @@ impl Default for Profile {
     fn default() -> Profile {
         Profile {
             version: SmppVersion::V34,
-            binds: Binds::Transceiver,
+            binds: LinkBinds::Transceiver,
             links: 1,
             link_rate: None,
             bind_wait_ms: 10_000,
             enquire_wait_ms: 10_000,
             ids: IdConversion::None,
-            receipts: ReceiptDialect::Standard,
+            receipts: ReceiptSyntax::Standard,
             receipt_wait_s: 24 * 3600,
             alphabet: DefaultAlphabet::Gsm,
             long_messages: LongMessages::Udh,
@@ -127,7 +127,7 @@ impl Profile {
             return Err(ProfileRefusal::Links);
         }
         if self.version == SmppVersion::V33 {
-            if self.binds == Binds::Transceiver {
+            if self.binds == LinkBinds::Transceiver {
                 return Err(ProfileRefusal::TransceiverOf33);
             }
             if self.long_messages != LongMessages::Udh || !self.tlvs.is_empty() || !self.pass_tlvs.is_empty()
@@ -211,7 +211,7 @@ pub enum SmppVersion {
 /// The binds of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Binds {
+pub enum LinkBinds {
     /// One bind for both directions.
     Transceiver,
     /// One bind to send and one to receive.
@@ -221,7 +221,7 @@ pub enum Binds {
 /// The format of receipt texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReceiptDialect {
+pub enum ReceiptSyntax {
     /// `id:... stat:...`, in any order and case; any field may be missing.
     Standard,
     /// Values separated by commas.

@@ -22,7 +22,7 @@ fn contradictory_settings_are_refused() {
     check(|profile| profile.version = SmppVersion::V33, Err(ProfileRefusal::TransceiverOf33));
     let pair_of_33 = |profile: &mut Profile| {
         profile.version = SmppVersion::V33;
-        profile.binds = Binds::TransmitterAndReceiver;
+        profile.binds = LinkBinds::TransmitterAndReceiver;
     };
     check(pair_of_33, Ok(()));
     check(
@@ -87,7 +87,7 @@ fn empty_document_is_the_default_and_all_fields_round_trip() {
     assert_eq!(empty, Profile::default());
     let full = Profile {
         version: SmppVersion::V33,
-        binds: Binds::TransmitterAndReceiver,
+        binds: LinkBinds::TransmitterAndReceiver,
         link_rate: Some(50),
         ids: IdConversion::HexToDecimal,
         alphabet: DefaultAlphabet::Latin1,

@@ -8,7 +8,7 @@ use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
 use crate::numbers::{Country, Mcc, Network};
 use crate::prefix::Prefix;
-use crate::screen::Field;
+use crate::screen::ScreenedField;
 use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::{Mode, TrafficRule};
@@ -186,7 +186,7 @@ pub struct NumberEntry {
 #[serde(deny_unknown_fields)]
 pub struct ScreenEntry {
     pub account: Option<AccountId>,
-    pub field: Field,
+    pub field: ScreenedField,
     pub pattern: String,
 }
 

@@ -8,14 +8,14 @@ use super::Destination;
 use super::country::Country;
 use super::network::Network;
 use crate::phone::Msisdn;
-use crate::prefix::{Intervals, Prefix};
+use crate::prefix::{NumberIntervals, Prefix};
 
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// The first is [`Destination::UNKNOWN`].
     destinations: Box<[Destination<'static>]>,
     /// The index in `destinations` for each interval of numbers.
-    intervals: Intervals<u16>,
+    intervals: NumberIntervals<u16>,
 }
 
 const UNKNOWN: u16 = 0;
@@ -47,7 +47,7 @@ impl Ranges {
         prefixes.sort_by_cached_key(|(prefix, _)| prefix.sort_key());
         Ranges {
             destinations: destinations.into(),
-            intervals: Intervals::flatten(prefixes.into_iter(), UNKNOWN),
+            intervals: NumberIntervals::flatten(prefixes.into_iter(), UNKNOWN),
         }
     }
 

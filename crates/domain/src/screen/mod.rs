@@ -15,7 +15,7 @@ pub use split::{Joined, PARTS_KEPT_FOR, PARTS_KEPT_MAX, SplitMessages, SplitPart
 
 use crate::sender::Sender;
 use crate::text::{Encoding, MessageText};
-use reading::Reading;
+use reading::ScreenedText;
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const COMPILED_BYTES_MAX: usize = 4 << 20;
 /// The field that a pattern is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Field {
+pub enum ScreenedField {
     Text,
     Sender,
 }
@@ -35,7 +35,7 @@ pub enum Field {
 #[derive(Clone, Debug)]
 pub struct Pattern<'a> {
     pub name: &'a str,
-    pub field: Field,
+    pub field: ScreenedField,
     pub pattern: &'a str,
 }
 
@@ -69,8 +69,8 @@ struct Sets {
 /// A message prepared for matching, once for all patterns.
 #[derive(Debug)]
 pub struct Subject {
-    sender: Reading,
-    texts: Vec<Reading>,
+    sender: ScreenedText,
+    texts: Vec<ScreenedText>,
 }
 
 /// A text in its encoding: a whole message, or one part of a message that its customer has split.
@@ -83,7 +83,7 @@ pub struct Piece {
 impl Subject {
     /// Prepares the sender and the text, in every decoding that a handset may use.
     pub fn new(from: &Sender, text: &[Piece]) -> Subject {
-        Subject { sender: Reading::new(from.as_str().to_owned()), texts: reading::of(text) }
+        Subject { sender: ScreenedText::new(from.as_str().to_owned()), texts: reading::of(text) }
     }
 }
 
@@ -92,8 +92,8 @@ impl Screens {
         let (mut text, mut sender) = (Vec::new(), Vec::new());
         for pattern in patterns {
             match pattern.field {
-                Field::Text => text.push(pattern),
-                Field::Sender => sender.push(pattern),
+                ScreenedField::Text => text.push(pattern),
+                ScreenedField::Sender => sender.push(pattern),
             }
         }
         Ok(Screens { text: NamedSets::build(&text)?, sender: NamedSets::build(&sender)? })
@@ -127,10 +127,10 @@ impl NamedSets {
     }
 
     /// Returns the matching rules in the order of the patterns, each once.
-    fn hits(&self, readings: &[Reading]) -> Vec<Arc<str>> {
+    fn hits(&self, readings: &[ScreenedText]) -> Vec<Arc<str>> {
         let Some(Sets { as_written, folded }) = &self.sets else { return Vec::new() };
         let mut found = vec![false; self.names.len()];
-        for Reading { written, looks } in readings {
+        for ScreenedText { written, looks } in readings {
             let indexes = as_written.matches(written).into_iter().chain(folded.matches(looks));
             indexes.for_each(|index| found[index] = true);
         }

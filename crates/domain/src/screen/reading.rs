@@ -11,22 +11,22 @@ const DECODINGS: usize = 4 + FILL_BITS_MAX + 1;
 
 /// A text as written, and folded.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct ScreenedText {
     pub(super) written: String,
     pub(super) looks: String,
 }
 
-impl Reading {
-    pub(super) fn new(written: String) -> Reading {
+impl ScreenedText {
+    pub(super) fn new(written: String) -> ScreenedText {
         let looks = fold(&written);
-        Reading { written, looks }
+        ScreenedText { written, looks }
     }
 }
 
 /// Returns every reading of a text, which is one message or neighbouring parts of one. Binary data may be Latin-1 or ASCII (as
 /// a [`MessageText`](crate::text::MessageText) holds it), UTF-16 in either byte order, UTF-8, or GSM septets, packed or not. A
 /// character may begin in one part and end in the next.
-pub(super) fn of(pieces: &[Piece]) -> Vec<Reading> {
+pub(super) fn of(pieces: &[Piece]) -> Vec<ScreenedText> {
     let mut texts = vec![pieces.iter().map(|piece| piece.text.as_str()).collect::<String>()];
     if pieces.iter().any(|piece| piece.encoding == Encoding::Octets) {
         let each: Vec<[Option<String>; DECODINGS]> =
@@ -45,7 +45,7 @@ pub(super) fn of(pieces: &[Piece]) -> Vec<Reading> {
         texts.sort_unstable();
         texts.dedup();
     }
-    texts.into_iter().map(Reading::new).collect()
+    texts.into_iter().map(ScreenedText::new).collect()
 }
 
 fn octets_of(piece: &Piece) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Which texts are screened together, and how much is kept.
 
 use super::*;
-use crate::screen::{Field, Pattern, Screens, Subject};
+use crate::screen::{Pattern, ScreenedField, Screens, Subject};
 use crate::sender::Sender;
 use crate::text::{Encoding, MessageText};
 
@@ -36,7 +36,8 @@ fn is_held(split: &mut SplitMessages, part: SplitPart, piece: &Piece, screens: &
 }
 
 fn links() -> Screens {
-    Screens::build([Pattern { name: "links", field: Field::Text, pattern: r"https?://bit\.ly" }]).unwrap()
+    Screens::build([Pattern { name: "links", field: ScreenedField::Text, pattern: r"https?://bit\.ly" }])
+        .unwrap()
 }
 
 #[test]
@@ -72,7 +73,8 @@ fn link_split_into_single_characters_is_found() {
 
 #[test]
 fn character_that_begins_in_one_part_and_ends_in_the_next_is_read() {
-    let screens = Screens::build([Pattern { name: "€", field: Field::Text, pattern: "€ 5 😀" }]).unwrap();
+    let screens =
+        Screens::build([Pattern { name: "€", field: ScreenedField::Text, pattern: "€ 5 😀" }]).unwrap();
     let utf16: Vec<u8> = "€ 5 😀".encode_utf16().flat_map(u16::to_be_bytes).collect();
     for at in 1..utf16.len() {
         let mut split = SplitMessages::default();
@@ -82,7 +84,8 @@ fn character_that_begins_in_one_part_and_ends_in_the_next_is_read() {
         assert!(first || is_held(&mut split, part(1, 7, 2, 2), &octets(&utf16[at..]), &screens), "{at}");
     }
     // An escape at the end of a part of septets, and the rest of the text as GSM-7.
-    let screens = Screens::build([Pattern { name: "[", field: Field::Text, pattern: r"a\[b" }]).unwrap();
+    let screens =
+        Screens::build([Pattern { name: "[", field: ScreenedField::Text, pattern: r"a\[b" }]).unwrap();
     let mut split = SplitMessages::default();
     assert!(!is_held(&mut split, part(1, 7, 1, 2), &octets(b"a\x1b"), &screens));
     assert!(is_held(&mut split, part(1, 7, 2, 2), &piece("<b"), &screens));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn screens(patterns: &[(&str, Field, &str)]) -> Result<Screens, PatternRefusal> {
+fn screens(patterns: &[(&str, ScreenedField, &str)]) -> Result<Screens, PatternRefusal> {
     Screens::build(patterns.iter().map(|(name, field, pattern)| Pattern { name, field: *field, pattern }))
 }
 
@@ -22,9 +22,9 @@ fn check_in(screens: &Screens, from: &str, text: &MessageText, encoding: Encodin
 #[test]
 fn patterns_match_texts_and_senders_in_any_case() {
     let screens = screens(&[
-        ("links", Field::Text, r"https?://"),
-        ("bank", Field::Sender, "bank"),
-        ("pin", Field::Text, r"\bpin\b"),
+        ("links", ScreenedField::Text, r"https?://"),
+        ("bank", ScreenedField::Sender, "bank"),
+        ("pin", ScreenedField::Text, r"\bpin\b"),
     ])
     .unwrap();
     check(&screens, "Shop", "hello", &[]);
@@ -35,13 +35,15 @@ fn patterns_match_texts_and_senders_in_any_case() {
 
 #[test]
 fn line_break_does_not_hide_a_match() {
-    let screens = screens(&[("prize", Field::Text, "won.*prize")]).unwrap();
+    let screens = screens(&[("prize", ScreenedField::Text, "won.*prize")]).unwrap();
     check(&screens, "Shop", "you won\na\r\nprize", &["prize"]);
 }
 
 #[test]
 fn invalid_pattern_is_named() {
-    let refusal = |pattern| screens(&[("ok", Field::Text, "a"), ("bad", Field::Text, pattern)]).unwrap_err();
+    let refusal = |pattern| {
+        screens(&[("ok", ScreenedField::Text, "a"), ("bad", ScreenedField::Text, pattern)]).unwrap_err()
+    };
     assert_eq!(refusal("(").name, "bad");
     assert_eq!(refusal("(").reason, "unclosed group");
     assert_eq!(refusal(r"\w{1000}{1000}").reason, "it is too large");
@@ -50,10 +52,10 @@ fn invalid_pattern_is_named() {
 #[test]
 fn disguised_words_match_like_plain_ones() {
     let screens = screens(&[
-        ("link", Field::Text, r"https?://bit\.ly"),
-        ("bank", Field::Text, r"\byour bank\b"),
-        ("pin", Field::Text, "пин-код"),
-        ("payer", Field::Sender, "paypal"),
+        ("link", ScreenedField::Text, r"https?://bit\.ly"),
+        ("bank", ScreenedField::Text, r"\byour bank\b"),
+        ("pin", ScreenedField::Text, "пин-код"),
+        ("payer", ScreenedField::Sender, "paypal"),
     ])
     .unwrap();
     for (text, rule) in [
@@ -74,7 +76,7 @@ fn disguised_words_match_like_plain_ones() {
 
 #[test]
 fn binary_messages_are_matched_in_every_plausible_decoding() {
-    let screens = screens(&[("bank", Field::Text, "your bank")]).unwrap();
+    let screens = screens(&[("bank", ScreenedField::Text, "your bank")]).unwrap();
     let utf16 =
         |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
     let broken =
@@ -99,7 +101,8 @@ fn binary_messages_are_matched_in_every_plausible_decoding() {
 
 #[test]
 fn numbers_do_not_match_words() {
-    let screens = screens(&[("oil", Field::Text, "oil"), ("code", Field::Text, r"\b\d{6}\b")]).unwrap();
+    let screens =
+        screens(&[("oil", ScreenedField::Text, "oil"), ("code", ScreenedField::Text, r"\b\d{6}\b")]).unwrap();
     check(&screens, "Shop", "call 0111 0110", &[]);
     check(&screens, "Shop", "hello hollow lolly", &[]);
     check(&screens, "Shop", "code 101010", &["code"]);

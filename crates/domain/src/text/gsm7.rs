@@ -26,31 +26,31 @@ const EXTENSION: [(u8, char); 10] = [
 
 /// The GSM-7 code of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
+pub enum Gsm7Code {
     /// One septet.
     Basic(u8),
     /// An escape and one more septet, which are never separated.
     Extended(u8),
 }
 
-impl Code {
+impl Gsm7Code {
     pub const fn septets(self) -> usize {
         match self {
-            Code::Basic(_) => 1,
-            Code::Extended(_) => 2,
+            Gsm7Code::Basic(_) => 1,
+            Gsm7Code::Extended(_) => 2,
         }
     }
 }
 
 /// The codes of the ASCII characters, as a table because nearly all texts are ASCII.
 #[expect(clippy::as_conversions, reason = "the conversion traits cannot be called in a constant")]
-const ASCII: [Option<Code>; 128] = {
+const ASCII: [Option<Gsm7Code>; 128] = {
     let mut codes = [None; 128];
     let mut septet = 0_u8;
     while septet < 128 {
         let character = BASIC[septet as usize];
         if character.is_ascii() && septet != ESCAPE {
-            codes[character as usize] = Some(Code::Basic(septet));
+            codes[character as usize] = Some(Gsm7Code::Basic(septet));
         }
         septet += 1;
     }
@@ -58,7 +58,7 @@ const ASCII: [Option<Code>; 128] = {
     while index < EXTENSION.len() {
         let (septet, character) = EXTENSION[index];
         if character.is_ascii() {
-            codes[character as usize] = Some(Code::Extended(septet));
+            codes[character as usize] = Some(Gsm7Code::Extended(septet));
         }
         index += 1;
     }
@@ -67,14 +67,14 @@ const ASCII: [Option<Code>; 128] = {
 
 /// Returns the code of a character; `None` if the alphabet lacks it.
 #[inline]
-pub fn code(character: char) -> Option<Code> {
+pub fn code(character: char) -> Option<Gsm7Code> {
     match u8::try_from(character).ok().and_then(|octet| ASCII.get(usize::from(octet))) {
         Some(code) => *code,
         None => code_beyond_ascii(character),
     }
 }
 
-fn code_beyond_ascii(character: char) -> Option<Code> {
+fn code_beyond_ascii(character: char) -> Option<Gsm7Code> {
     let basic = match character {
         '£' => 0x01,
         '¥' => 0x03,
@@ -115,10 +115,10 @@ fn code_beyond_ascii(character: char) -> Option<Code> {
         'ñ' => 0x7d,
         'ü' => 0x7e,
         'à' => 0x7f,
-        '€' => return Some(Code::Extended(0x65)),
+        '€' => return Some(Gsm7Code::Extended(0x65)),
         _ => return None,
     };
-    Some(Code::Basic(basic))
+    Some(Gsm7Code::Basic(basic))
 }
 
 /// Appends the text's septets. Returns false at the first character that is not in the alphabet; the characters before
@@ -127,8 +127,8 @@ fn code_beyond_ascii(character: char) -> Option<Code> {
 pub fn encode(text: &str, septets: &mut Vec<u8>) -> bool {
     for character in text.chars() {
         match code(character) {
-            Some(Code::Basic(septet)) => septets.push(septet),
-            Some(Code::Extended(septet)) => septets.extend([ESCAPE, septet]),
+            Some(Gsm7Code::Basic(septet)) => septets.push(septet),
+            Some(Gsm7Code::Extended(septet)) => septets.extend([ESCAPE, septet]),
             None => return false,
         }
     }
@@ -205,11 +205,11 @@ mod tests {
         let (mut basic, mut extended) = (0, 0);
         for character in '\0'..=char::MAX {
             match code(character) {
-                Some(Code::Basic(septet)) => {
+                Some(Gsm7Code::Basic(septet)) => {
                     assert_eq!(decode(&[septet]).unwrap(), character.to_string());
                     basic += 1;
                 }
-                Some(Code::Extended(septet)) => {
+                Some(Gsm7Code::Extended(septet)) => {
                     assert_eq!(decode(&[ESCAPE, septet]).unwrap(), character.to_string());
                     extended += 1;
                 }

@@ -15,7 +15,7 @@ use std::fmt::{self, Write as _};
 
 /// The content of a DLR.
 #[derive(Clone, Copy, Debug)]
-pub struct Dlr<'a> {
+pub struct DlrPayload<'a> {
     pub message: MessageId,
     pub from: &'a Sender,
     pub to: Msisdn,
@@ -31,7 +31,7 @@ pub struct Dlr<'a> {
 
 /// An MO message. It has no `Debug`, because it holds the text.
 #[derive(Clone, Copy)]
-pub struct InboundMessage<'a> {
+pub struct InboundPayload<'a> {
     pub from: &'a str,
     pub to: &'a str,
     pub text: &'a str,
@@ -39,14 +39,14 @@ pub struct InboundMessage<'a> {
 }
 
 /// Returns the body of a DLR.
-pub fn dlr(report: &Dlr<'_>, form: DlrForm, destination: &Destination<'_>) -> String {
+pub fn dlr(report: &DlrPayload<'_>, form: DlrForm, destination: &Destination<'_>) -> String {
     match form {
         DlrForm::Full => full(report, destination),
         DlrForm::Short => short(report),
     }
 }
 
-fn full(report: &Dlr<'_>, destination: &Destination<'_>) -> String {
+fn full(report: &DlrPayload<'_>, destination: &Destination<'_>) -> String {
     let err = reported_error(report);
     let network = destination.network;
     Body::default()
@@ -66,7 +66,7 @@ fn full(report: &Dlr<'_>, destination: &Destination<'_>) -> String {
         .end()
 }
 
-fn short(report: &Dlr<'_>) -> String {
+fn short(report: &DlrPayload<'_>) -> String {
     let err = Some(reported_error(report)).filter(|err| *err != ErrCode::NONE);
     Body::default()
         .text("id", report.message)
@@ -78,8 +78,8 @@ fn short(report: &Dlr<'_>) -> String {
 }
 
 /// Returns the body of an MO message.
-pub fn inbound(message: &InboundMessage<'_>) -> String {
-    let InboundMessage { from, to, text, received_at } = *message;
+pub fn inbound(message: &InboundPayload<'_>) -> String {
+    let InboundPayload { from, to, text, received_at } = *message;
     Body::default()
         .text("from", with_plus(from))
         .text("to", with_plus(to))
@@ -97,7 +97,7 @@ pub const fn status_of(status: ReportStatus) -> &'static str {
 }
 
 /// Returns the `status` of the short form: the message's state, or `unknown` for UNKNOWN, which changes no state.
-fn short_status_of(report: &Dlr<'_>) -> &'static str {
+fn short_status_of(report: &DlrPayload<'_>) -> &'static str {
     match report.status {
         ReportStatus::Final(DlrCode::Unknown) => "unknown",
         // An intermediate report that is sent late must not give the final state.
@@ -109,7 +109,7 @@ fn short_status_of(report: &Dlr<'_>) -> &'static str {
 }
 
 /// Returns the error code, which is zero on delivery even if the carrier sent one.
-fn reported_error(report: &Dlr<'_>) -> ErrCode {
+fn reported_error(report: &DlrPayload<'_>) -> ErrCode {
     match report.status {
         ReportStatus::Final(DlrCode::Delivrd) => ErrCode::NONE,
         ReportStatus::Enroute
@@ -196,8 +196,8 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn report(status: ReportStatus, state: MessageState, err: u16, from: &Sender) -> Dlr<'_> {
-        Dlr {
+    fn report(status: ReportStatus, state: MessageState, err: u16, from: &Sender) -> DlrPayload<'_> {
+        DlrPayload {
             message: MessageId::parse("123456789012345").unwrap(),
             from,
             to: Msisdn::parse("+4915112345678").unwrap(),
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn mo_message_has_four_fields_and_any_text() {
-        let message = InboundMessage {
+        let message = InboundPayload {
             from: "4915112345678",
             to: "12345",
             text: "a \"quote\", a\nline and \u{1f600}",
@@ -337,7 +337,7 @@ mod tests {
         #[test]
         fn mo_text_is_escaped_and_read_back(text in any::<String>(), from in any::<String>()) {
             let at = Timestamp::EPOCH;
-            let body = inbound(&InboundMessage { from: &from, to: "12345", text: &text, received_at: at });
+            let body = inbound(&InboundPayload { from: &from, to: "12345", text: &text, received_at: at });
             let read: serde_json::Value = serde_json::from_str(&body).unwrap();
             prop_assert_eq!(&read["text"], &serde_json::Value::from(text));
         }

@@ -2,7 +2,7 @@
 
 use hermod_domain::numbers::Numbers;
 use hermod_domain::receipt::ErrCode;
-use hermod_domain::webhook::payload::{self, Dlr, InboundMessage};
+use hermod_domain::webhook::payload::{self, DlrPayload, InboundPayload};
 use hermod_store::{DlrEvent, InboundRecord, WebhookContent};
 
 /// Returns the JSON that is posted.
@@ -11,7 +11,7 @@ pub fn webhook_body(content: &WebhookContent) -> String {
         WebhookContent::Dlr(event) => {
             let DlrEvent { message, connection: _, from, to, status, state, err, submitted_at, at, form } =
                 event;
-            let report = Dlr {
+            let report = DlrPayload {
                 message: *message,
                 from,
                 to: *to,
@@ -25,7 +25,7 @@ pub fn webhook_body(content: &WebhookContent) -> String {
         }
         WebhookContent::Inbound(record) => {
             let InboundRecord { id: _, message: _, from, to, text, received_at } = record;
-            payload::inbound(&InboundMessage { from, to, text, received_at: *received_at })
+            payload::inbound(&InboundPayload { from, to, text, received_at: *received_at })
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks};
 use hermod_domain::catalogue::ScreenEntry;
-use hermod_domain::screen::Field;
+use hermod_domain::screen::ScreenedField;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,7 +24,7 @@ pub struct WantedScreen {
     #[serde(default = "text")]
     /// The field to search.
     #[schema(value_type = String, pattern = "^(text|sender)$", examples("text"))]
-    pub field: Field,
+    pub field: ScreenedField,
     /// Default: every account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
@@ -56,6 +56,6 @@ impl Entry for WantedScreen {
     }
 }
 
-fn text() -> Field {
-    Field::Text
+fn text() -> ScreenedField {
+    ScreenedField::Text
 }

@@ -6,8 +6,8 @@ mod streaming;
 pub(crate) mod tls;
 mod url;
 
-pub(crate) use response::{Amount, ApiResponse, ErrorResponse, read};
-pub(crate) use streaming::{Streamed, read_pieces};
+pub(crate) use response::{ApiResponse, ErrorResponse, ExactAmount, read};
+pub(crate) use streaming::{StreamedResponse, read_pieces};
 pub(crate) use url::{Url, escape};
 
 use bytes::Bytes;
@@ -22,7 +22,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
-use tls::{Tls, Trust};
+use tls::{ClientTls, Trust};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
@@ -50,16 +50,16 @@ impl std::fmt::Display for CallError {
 }
 
 /// Sends requests to one gateway.
-pub(crate) struct Client {
+pub(crate) struct HttpClient {
     url: Url,
-    tls: Option<Tls>,
+    tls: Option<ClientTls>,
 }
 
-impl Client {
+impl HttpClient {
     /// `ca` is a file of certificate authorities to trust instead of this machine's.
-    pub(crate) fn new(url: Url, ca: Option<&Path>) -> Result<Client, String> {
-        let tls = url.is_https().then(|| Tls::new(&Trust::Authorities(ca))).transpose()?;
-        Ok(Client { url, tls })
+    pub(crate) fn new(url: Url, ca: Option<&Path>) -> Result<HttpClient, String> {
+        let tls = url.is_https().then(|| ClientTls::new(&Trust::Authorities(ca))).transpose()?;
+        Ok(HttpClient { url, tls })
     }
 
     pub(crate) fn url(&self) -> &Url {
@@ -90,7 +90,7 @@ impl Client {
         &self,
         request: ApiRequest,
         piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<Streamed, CallError> {
+    ) -> Result<StreamedResponse, CallError> {
         self.connect_and_send(request, async |response| read_pieces(response, piece).await).await
     }
 

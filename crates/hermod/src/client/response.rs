@@ -30,9 +30,9 @@ pub(crate) struct ErrorResponse {
 /// An amount as the gateway wrote it, without conversion to a binary fraction.
 #[derive(Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Amount(Box<RawValue>);
+pub(crate) struct ExactAmount(Box<RawValue>);
 
-impl fmt::Display for Amount {
+impl fmt::Display for ExactAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.0.get().trim_matches('"'))
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// How a streamed response ended.
-pub(crate) enum Streamed {
+pub(crate) enum StreamedResponse {
     /// Every piece was passed on.
     Ended,
     /// The status is not 2xx: this is the response.
@@ -23,20 +23,20 @@ pub(crate) enum Streamed {
 pub(crate) async fn read_pieces<B>(
     response: Response<B>,
     piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-) -> Result<Streamed, String>
+) -> Result<StreamedResponse, String>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     if !response.status().is_success() {
-        return read(response).await.map(Streamed::Refused);
+        return read(response).await.map(StreamedResponse::Refused);
     }
     let mut body = response.into_body();
     loop {
         let frame = within(PAUSE_MAX, body.frame()).await;
         let frame = frame.map_err(|_| format!("the gateway sent nothing for {} s", PAUSE_MAX.as_secs()))?;
         match frame {
-            None => return Ok(Streamed::Ended),
+            None => return Ok(StreamedResponse::Ended),
             Some(Err(error)) => {
                 let error = error.into();
                 return Err(format!("the response is incomplete: {error}"));

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 async fn call(response: &'static [u8]) -> Result<ApiResponse, CallError> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap()), "/api/v1").unwrap();
-    let client = Client::new(url, None).unwrap();
+    let client = HttpClient::new(url, None).unwrap();
     let server = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut head = [0; 1024];
@@ -65,7 +65,7 @@ async fn incomplete_response_is_lost() {
 #[tokio::test]
 async fn refused_connection_is_reported() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let client = Client::new(Url::parse(&format!("http://{free}"), "").unwrap(), None).unwrap();
+    let client = HttpClient::new(Url::parse(&format!("http://{free}"), "").unwrap(), None).unwrap();
     let told = client.call(Request::get("/").body(Full::default()).unwrap()).await.err().unwrap();
     assert_eq!(told.to_string(), format!("connection to {free} refused; is the gateway running?"));
 }

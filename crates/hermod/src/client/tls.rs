@@ -21,10 +21,10 @@ pub(crate) enum Trust<'a> {
 }
 
 /// A TLS client.
-pub(crate) struct Tls(TlsConnector);
+pub(crate) struct ClientTls(TlsConnector);
 
-impl Tls {
-    pub(crate) fn new(trust: &Trust<'_>) -> Result<Tls, String> {
+impl ClientTls {
+    pub(crate) fn new(trust: &Trust<'_>) -> Result<ClientTls, String> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
@@ -36,7 +36,7 @@ impl Tls {
                 .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
                 .with_no_client_auth(),
         };
-        Ok(Tls(TlsConnector::from(Arc::new(config))))
+        Ok(ClientTls(TlsConnector::from(Arc::new(config))))
     }
 
     pub(crate) async fn handshake(&self, host: &str, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {

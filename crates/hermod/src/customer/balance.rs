@@ -1,7 +1,7 @@
 //! `hermod balance`: the balance of a customer's account.
 
-use super::{Access, CREDENTIALS_HELP};
-use crate::client::Amount;
+use super::{AccessArgs, CREDENTIALS_HELP};
+use crate::client::ExactAmount;
 use crate::failure::{CommandResult, Failure};
 use crate::{output, runtime};
 use clap::Args;
@@ -10,22 +10,22 @@ use serde::Deserialize;
 /// Show the balance of your account
 #[derive(Args)]
 #[command(after_help = format!("Examples:\n  hermod balance\n  hermod balance --json | jq .available\n\n{CREDENTIALS_HELP}"))]
-pub(crate) struct Balance {
+pub(crate) struct BalanceArgs {
     #[command(flatten)]
-    access: Access,
+    access: AccessArgs,
 }
 
 #[derive(Deserialize)]
 struct Record {
-    balance: Amount,
+    balance: ExactAmount,
     currency: String,
-    credit_limit: Amount,
-    credit_used: Amount,
-    available: Amount,
+    credit_limit: ExactAmount,
+    credit_used: ExactAmount,
+    available: ExactAmount,
     payment_terms: String,
 }
 
-impl Balance {
+impl BalanceArgs {
     pub(crate) fn run(self) -> CommandResult {
         let customer = self.access.customer()?;
         runtime::block_on(async move {

@@ -1,10 +1,10 @@
 //! Address, API key and API secret of a customer: from the command line, the environment or a file that only its owner may
 //! read.
 
-use super::{API_PATH, Access};
+use super::{API_PATH, AccessArgs};
 use crate::client::Url;
+use crate::data_folder::first_line;
 use crate::failure::Failure;
-use crate::secret_file::first_line;
 use hermod_gateway::config::Source;
 use hermod_gateway::secrets::Secret;
 use hyper::header::HeaderValue;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 const FILE: &str = ".config/hermod/credentials.toml";
 
-pub(super) struct Credentials {
+pub(super) struct ApiCredentials {
     pub(super) url: Url,
     pub(super) ca: Option<PathBuf>,
     key: String,
@@ -31,9 +31,9 @@ struct CredentialsFile {
     ca: Option<PathBuf>,
 }
 
-impl Credentials {
-    pub(super) fn find(access: Access) -> Result<Credentials, Failure> {
-        let Access { url, api_key, api_secret_file, api_secret, credentials, .. } = access;
+impl ApiCredentials {
+    pub(super) fn find(access: AccessArgs) -> Result<ApiCredentials, Failure> {
+        let AccessArgs { url, api_key, api_secret_file, api_secret, credentials, .. } = access;
         let file = read_file(credentials)?;
         let secret = match api_secret_file {
             Some(secret_file) => Some(first_line(&secret_file)?),
@@ -53,7 +53,7 @@ impl Credentials {
             }
         }
         let url = Url::parse(&url, API_PATH).map_err(Failure::usage)?;
-        Ok(Credentials { url, ca: file.ca, key, secret: Secret::new(secret) })
+        Ok(ApiCredentials { url, ca: file.ca, key, secret: Secret::new(secret) })
     }
 
     pub(super) fn key_header(&self) -> HeaderValue {

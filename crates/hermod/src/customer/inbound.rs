@@ -1,9 +1,9 @@
 //! `hermod inbound`: MO messages of a customer; `hermod inbound unassigned`: MO messages that belong to no account.
 
-use super::{Access, CREDENTIALS_HELP};
+use super::{AccessArgs, CREDENTIALS_HELP};
 use crate::failure::{CommandResult, Failure};
-use crate::operator::messages::{UNASSIGNED_EXAMPLES, Unassigned};
-use crate::output::{self, Align, Table};
+use crate::operator::messages::{UNASSIGNED_EXAMPLES, UnassignedArgs};
+use crate::output::{self, Align, TextTable};
 use crate::runtime;
 use clap::{Args, Subcommand};
 use hermod_gateway::edges::http_api::document::bodies::{InboundMessage, InboundPage};
@@ -20,7 +20,7 @@ Messages are in the order of their ids. The last line has the command for the ne
 /// Read your MO messages; for the operator: assign MO messages without an account
 #[derive(Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"), args_conflicts_with_subcommands = true)]
-pub(crate) struct Inbound {
+pub(crate) struct InboundArgs {
     /// Only messages after this id
     #[arg(long, value_name = "N", default_value_t = 0)]
     since: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Inbound {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=500))]
     limit: u16,
     #[command(flatten)]
-    access: Access,
+    access: AccessArgs,
     #[command(subcommand)]
     command: Option<InboundCommand>,
 }
@@ -37,12 +37,12 @@ pub(crate) struct Inbound {
 enum InboundCommand {
     /// List MO messages that belong to no account, and assign them (operator)
     #[command(after_help = UNASSIGNED_EXAMPLES, arg_required_else_help = true)]
-    Unassigned(Box<Unassigned>),
+    Unassigned(Box<UnassignedArgs>),
 }
 
-impl Inbound {
+impl InboundArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Inbound { since, limit, access, command } = self;
+        let InboundArgs { since, limit, access, command } = self;
         if let Some(InboundCommand::Unassigned(unassigned)) = command {
             return unassigned.run();
         }
@@ -53,7 +53,7 @@ impl Inbound {
                 return output::print_json(&response.body);
             }
             let InboundPage { messages, next_since, .. } = response.read_as().map_err(Failure::failed)?;
-            let mut table = Table::new(&[
+            let mut table = TextTable::new(&[
                 ("id", Align::Right),
                 ("received", Align::Left),
                 ("from", Align::Left),

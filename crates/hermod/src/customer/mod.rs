@@ -6,12 +6,12 @@ pub(crate) mod inbound;
 pub(crate) mod send;
 pub(crate) mod status;
 
-use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse};
+use crate::client::{ApiRequest, ApiResponse, CallError, ErrorResponse, HttpClient};
 use crate::failure::Failure;
 use crate::output;
 use bytes::Bytes;
 use clap::Args;
-use credentials::Credentials;
+use credentials::ApiCredentials;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
@@ -30,7 +30,7 @@ HERMOD_API_SECRET, or from ~/.config/hermod/credentials.toml, which must be read
 
 #[derive(Args)]
 #[command(next_help_heading = "Address and credentials")]
-pub(crate) struct Access {
+pub(crate) struct AccessArgs {
     /// Address of the gateway; the path defaults to /api/v1
     #[arg(long, env = "HERMOD_URL", value_name = "URL")]
     url: Option<String>,
@@ -59,16 +59,16 @@ pub(crate) struct Access {
 }
 
 /// A client of the customer API.
-pub(crate) struct Customer {
-    client: Client,
-    credentials: Credentials,
+pub(crate) struct CustomerClient {
+    client: HttpClient,
+    credentials: ApiCredentials,
     json: bool,
 }
 
-impl Access {
-    pub(crate) fn customer(self) -> Result<Customer, Failure> {
+impl AccessArgs {
+    pub(crate) fn customer(self) -> Result<CustomerClient, Failure> {
         let (plain_http, json, ca) = (self.plain_http, self.json, self.ca.clone());
-        let credentials = Credentials::find(self)?;
+        let credentials = ApiCredentials::find(self)?;
         if !credentials.url.is_private() && !plain_http {
             return Err(Failure::usage(format!(
                 "{} would send the secret unencrypted: use https://, or allow it with --plain-http",
@@ -76,12 +76,12 @@ impl Access {
             )));
         }
         let ca = ca.or_else(|| credentials.ca.clone());
-        let client = Client::new(credentials.url.clone(), ca.as_deref()).map_err(Failure::usage)?;
-        Ok(Customer { client, credentials, json })
+        let client = HttpClient::new(credentials.url.clone(), ca.as_deref()).map_err(Failure::usage)?;
+        Ok(CustomerClient { client, credentials, json })
     }
 }
 
-impl Customer {
+impl CustomerClient {
     fn request(&self, method: Method, path: &str, body: Option<String>) -> ApiRequest {
         let mut request = Request::new(Full::new(Bytes::from(body.clone().unwrap_or_default())));
         *request.method_mut() = method;

@@ -1,8 +1,8 @@
 //! `hermod send`: sends one message, with an idempotency key, so that a retry is safe.
 
 use super::status::wait_and_print;
-use super::{Access, CREDENTIALS_HELP, Customer};
-use crate::client::{Amount, ApiResponse, CallError};
+use super::{AccessArgs, CREDENTIALS_HELP, CustomerClient};
+use crate::client::{ApiResponse, CallError, ExactAmount};
 use crate::failure::{CommandResult, Failure};
 use crate::{output, runtime};
 use clap::Args;
@@ -34,7 +34,7 @@ const KEY_BYTES_MAX: usize = 255;
 /// Send a message
 #[derive(Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"))]
-pub(crate) struct Send {
+pub(crate) struct SendArgs {
     /// The recipient: a plus, then the number with its country code
     #[arg(long, value_name = "NUMBER")]
     to: String,
@@ -51,7 +51,7 @@ pub(crate) struct Send {
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
-    access: Access,
+    access: AccessArgs,
 }
 
 #[derive(Deserialize)]
@@ -60,8 +60,8 @@ struct Sent {
     status: String,
     to: String,
     from: String,
-    cost: Amount,
-    balance: Amount,
+    cost: ExactAmount,
+    balance: ExactAmount,
 }
 
 #[derive(Deserialize)]
@@ -69,9 +69,9 @@ struct SentBefore {
     message_id: String,
 }
 
-impl Send {
+impl SendArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Send { to, text, from, key, wait, access } = self;
+        let SendArgs { to, text, from, key, wait, access } = self;
         let text = if text == "-" { read_text()? } else { text };
         let key = match key {
             Some(key) => key,
@@ -101,7 +101,7 @@ impl Send {
 }
 
 /// Sends the message, and retries once if the response is lost: the key makes that safe.
-async fn post(customer: &Customer, body: &str, key: &HeaderValue) -> Result<ApiResponse, CallError> {
+async fn post(customer: &CustomerClient, body: &str, key: &HeaderValue) -> Result<ApiResponse, CallError> {
     let request = || {
         let mut request = customer.request(Method::POST, "/sms", Some(body.to_owned()));
         request.headers_mut().insert("idempotency-key", key.clone());

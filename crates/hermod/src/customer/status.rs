@@ -1,6 +1,6 @@
 //! `hermod status`: the status of a message, now or when it is final.
 
-use super::{Access, CREDENTIALS_HELP, Customer};
+use super::{AccessArgs, CREDENTIALS_HELP, CustomerClient};
 use crate::client::{ApiResponse, escape};
 use crate::failure::{CommandResult, Failure};
 use crate::{output, runtime};
@@ -29,7 +29,7 @@ const FINAL: [&str; 4] = ["delivered", "expired", "undeliverable", "rejected"];
 /// Show the status of a message
 #[derive(Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"))]
-pub(crate) struct Status {
+pub(crate) struct StatusArgs {
     /// The message id, as `hermod send` printed it
     #[arg(value_name = "MESSAGE_ID")]
     message: String,
@@ -40,7 +40,7 @@ pub(crate) struct Status {
     #[arg(long, value_name = "SECONDS", requires = "wait")]
     at_most: Option<u64>,
     #[command(flatten)]
-    access: Access,
+    access: AccessArgs,
 }
 
 #[derive(Deserialize)]
@@ -54,9 +54,9 @@ struct Record {
     operator: String,
 }
 
-impl Status {
+impl StatusArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Status { message, wait, at_most, access } = self;
+        let StatusArgs { message, wait, at_most, access } = self;
         let customer = access.customer()?;
         runtime::block_on(async move {
             if !wait {
@@ -75,7 +75,11 @@ fn path_of(message: &str) -> String {
 }
 
 /// Waits until the status of a message is final and prints it. Fails unless the message was delivered in time.
-pub(super) async fn wait_and_print(customer: &Customer, message: &str, at_most: Duration) -> CommandResult {
+pub(super) async fn wait_and_print(
+    customer: &CustomerClient,
+    message: &str,
+    at_most: Duration,
+) -> CommandResult {
     let (response, record) = wait_for_final_status(customer, &path_of(message), at_most).await?;
     print(customer, &response, &record)?;
     match record.status.as_str() {
@@ -89,7 +93,7 @@ pub(super) async fn wait_and_print(customer: &Customer, message: &str, at_most: 
 
 /// Returns the response with the final status, or the last one before the timeout.
 async fn wait_for_final_status(
-    customer: &Customer,
+    customer: &CustomerClient,
     path: &str,
     at_most: Duration,
 ) -> Result<(ApiResponse, Record), Failure> {
@@ -126,7 +130,7 @@ async fn wait_for_final_status(
     }
 }
 
-fn print(customer: &Customer, response: &ApiResponse, record: &Record) -> CommandResult {
+fn print(customer: &CustomerClient, response: &ApiResponse, record: &Record) -> CommandResult {
     if customer.json {
         return output::print_json(&response.body);
     }

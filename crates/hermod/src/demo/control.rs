@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::clock::within;
-use hermod_simulator::carrier::Carrier;
+use hermod_simulator::carrier::SimulatedCarrier;
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -45,16 +45,16 @@ pub(super) enum MoResponse {
 }
 
 /// The demo's end of the socket, which is removed when it is dropped.
-pub(super) struct Control {
+pub(super) struct ControlSocket {
     listener: UnixListener,
     path: PathBuf,
     /// The destination of messages without one.
     default_to: Option<String>,
 }
 
-impl Control {
+impl ControlSocket {
     /// Opens the socket. A socket file of an earlier demo is replaced: the lock of the folder excludes a second demo.
-    pub(super) fn open(folder: &Path, default_to: Option<String>) -> Result<Control, Failure> {
+    pub(super) fn open(folder: &Path, default_to: Option<String>) -> Result<ControlSocket, Failure> {
         let path = folder.join(SOCKET);
         let _ = std::fs::remove_file(&path);
         let open = || {
@@ -65,11 +65,11 @@ impl Control {
         let listener = open().map_err(|error| {
             Failure::failed(format!("{}: {error}; choose a --data-dir with a shorter path", path.display()))
         })?;
-        Ok(Control { listener, path, default_to })
+        Ok(ControlSocket { listener, path, default_to })
     }
 
     /// Handles requests until it is dropped. Errors of single connections are ignored.
-    pub(super) async fn serve(&self, carrier: &Carrier, clock: &Clock) {
+    pub(super) async fn serve(&self, carrier: &SimulatedCarrier, clock: &Clock) {
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
                 clock.sleep(ACCEPT_PAUSE).await;
@@ -79,7 +79,7 @@ impl Control {
         }
     }
 
-    async fn handle(&self, mut stream: UnixStream, carrier: &Carrier) -> std::io::Result<()> {
+    async fn handle(&self, mut stream: UnixStream, carrier: &SimulatedCarrier) -> std::io::Result<()> {
         let line = within(LINE_WAIT, read_line(&mut stream)).await??;
         let response = match serde_json::from_str(&line) {
             Ok(request) => self.send_mo(request, carrier).await,
@@ -88,7 +88,7 @@ impl Control {
         write_line(&mut stream, &response).await
     }
 
-    async fn send_mo(&self, request: MoRequest, carrier: &Carrier) -> MoResponse {
+    async fn send_mo(&self, request: MoRequest, carrier: &SimulatedCarrier) -> MoResponse {
         let MoRequest { from, to, text } = request;
         let Some(to) = to.or_else(|| self.default_to.clone()) else {
             return MoResponse::Rejected("no account has a number: set --to".to_owned());
@@ -107,7 +107,7 @@ impl Control {
     }
 }
 
-impl Drop for Control {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         // The next demo replaces a file that remains.
         let _ = std::fs::remove_file(&self.path);

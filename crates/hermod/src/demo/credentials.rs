@@ -1,10 +1,12 @@
-//! The demo's credentials, kept in a file that only its owner can read, so that every start prints the same ones. A real
-//! gateway never stores a secret in clear text.
+//! The demo's credentials and its certificate, kept in files that only their owner can read, so that every start has the same
+//! ones. A real gateway never stores a secret in clear text.
 
 use crate::failure::{CommandResult, Failure};
+use hermod_gateway::clock::Clock;
 use hermod_gateway::provision::{Made, WantedSetup};
-use hermod_gateway::secrets::passwords;
-use hermod_gateway::secrets::random_token;
+use hermod_gateway::secrets::{passwords, random_token};
+use hermod_gateway::tls::{CertificateFiles, Tls};
+use rcgen::{CertificateParams, KeyPair};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -13,18 +15,20 @@ use std::path::Path;
 const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
 const PORTAL_PASSWORD_CHARS: usize = 16;
+const CERTIFICATE: &str = "demo-certificate.pem";
+const KEY: &str = "demo-certificate.key";
 
 /// The file's content.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Credentials {
+pub(super) struct DemoCredentials {
     #[serde(flatten)]
-    pub(super) own: Pair,
+    pub(super) own: ApiKeyPair,
     /// The SMPP password of the demo's customer.
     pub(super) smpp_password: String,
     /// The password of the demo's user of the portal.
     pub(super) portal_password: String,
     /// Generated secrets of keys in a provision file.
-    made: Vec<Pair>,
+    made: Vec<ApiKeyPair>,
 }
 
 /// The SMPP credentials of a customer.
@@ -45,13 +49,13 @@ pub(super) fn binds_of(wanted: &WantedSetup) -> Vec<BindPair> {
 
 /// The API credentials of a customer.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Pair {
+pub(super) struct ApiKeyPair {
     pub(super) api_key: String,
     pub(super) api_secret: String,
 }
 
-impl Credentials {
-    pub(super) fn load_or_make(folder: &Path) -> Result<Credentials, Failure> {
+impl DemoCredentials {
+    pub(super) fn load_or_make(folder: &Path) -> Result<DemoCredentials, Failure> {
         let path = folder.join(FILE);
         let about = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
         if path.exists() {
@@ -67,13 +71,13 @@ impl Credentials {
                 "{folder} was not created by the demo; choose another --data-dir"
             )));
         }
-        let own = Pair {
+        let own = ApiKeyPair {
             api_key: format!("demo-{}", random_token(12).map_err(about)?),
             api_secret: random_token(32).map_err(about)?,
         };
         let smpp_password = passwords::random().map_err(about)?.reveal().to_owned();
         let portal_password = random_token(PORTAL_PASSWORD_CHARS).map_err(about)?;
-        let credentials = Credentials { own, smpp_password, portal_password, made: Vec::new() };
+        let credentials = DemoCredentials { own, smpp_password, portal_password, made: Vec::new() };
         credentials.keep(folder)?;
         Ok(credentials)
     }
@@ -85,19 +89,19 @@ impl Credentials {
         }
         for Made { key, secret } in secrets {
             self.made.retain(|pair| pair.api_key != *key);
-            self.made.push(Pair { api_key: key.clone(), api_secret: secret.reveal().to_owned() });
+            self.made.push(ApiKeyPair { api_key: key.clone(), api_secret: secret.reveal().to_owned() });
         }
         self.keep(folder)
     }
 
     /// Returns the keys of a provision file whose secrets are known: from the file, or generated here.
-    pub(super) fn of_file(&self, wanted: &WantedSetup) -> Vec<Pair> {
+    pub(super) fn of_file(&self, wanted: &WantedSetup) -> Vec<ApiKeyPair> {
         let known = wanted.keys.iter().filter_map(|key| {
             let api_secret = match &key.secret {
                 Some(secret) => secret.reveal().to_owned(),
                 None => self.made.iter().find(|pair| pair.api_key == key.key)?.api_secret.clone(),
             };
-            Some(Pair { api_key: key.key.clone(), api_secret })
+            Some(ApiKeyPair { api_key: key.key.clone(), api_secret })
         });
         known.collect()
     }
@@ -116,4 +120,24 @@ impl Credentials {
         };
         write().map_err(|error| Failure::failed(format!("{}: {error}", folder.join(FILE).display())))
     }
+}
+
+pub(super) fn load_or_make_certificate(folder: &Path, clock: &Clock) -> Result<Tls, Failure> {
+    let files = CertificateFiles { certificate: folder.join(CERTIFICATE), key: folder.join(KEY) };
+    if !files.certificate.exists() || !files.key.exists() {
+        make_certificate(&files)
+            .map_err(|error| Failure::failed(format!("{}: {error}", files.certificate.display())))?;
+    }
+    Tls::load(files, &[], clock.now()).map_err(Failure::usage)
+}
+
+fn make_certificate(files: &CertificateFiles) -> std::io::Result<()> {
+    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let key = KeyPair::generate().map_err(std::io::Error::other)?;
+    let params = CertificateParams::new(names).map_err(std::io::Error::other)?;
+    let certificate = params.self_signed(&key).map_err(std::io::Error::other)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&files.key)?;
+    file.write_all(key.serialize_pem().as_bytes())?;
+    std::fs::write(&files.certificate, certificate.pem())
 }

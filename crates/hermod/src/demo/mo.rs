@@ -24,7 +24,7 @@ const ADDRESS_BYTES_MAX: usize = 20;
 /// Send an MO message to the running demo
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Mo {
+pub(crate) struct MoArgs {
     /// Number of the phone, with its country code
     #[arg(long, value_name = "NUMBER")]
     from: String,
@@ -39,9 +39,9 @@ pub(crate) struct Mo {
     data_dir: PathBuf,
 }
 
-impl Mo {
+impl MoArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Mo { from, to, text, data_dir } = self;
+        let MoArgs { from, to, text, data_dir } = self;
         let digits = from.strip_prefix('+').unwrap_or(&from);
         if !(3..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Failure::usage("--from must be a number of 3 to 15 digits, as in +4915112345678"));

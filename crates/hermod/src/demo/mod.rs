@@ -1,33 +1,30 @@
 //! `hermod demo`: a complete gateway with a simulated carrier, a funded account, and two showcase accounts with traffic.
 
-mod certificate;
 mod control;
 mod credentials;
 mod mo;
-mod portal_user;
 mod seed;
 mod showcase;
 mod welcome;
 
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
-use crate::runtime::{self, bind};
-use crate::signals::{Signals, run_until_stopped};
+use crate::runtime::{self, Signals, bind, run_until_stopped};
 use clap::{Args, Subcommand};
-use control::Control;
-use credentials::Credentials;
+use control::ControlSocket;
+use credentials::DemoCredentials;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, Log, LogFormat, Network, Period, Shutdown};
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::telemetry;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use welcome::{SmppAccess, Welcome};
+use welcome::{DemoSmpp, WelcomeText};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,7 +63,7 @@ const RECEIPTS_QUIET_CHECKS: u32 = 3;
 /// Run a complete gateway with a simulated carrier and a funded account
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
-pub(crate) struct Demo {
+pub(crate) struct DemoArgs {
     #[command(subcommand)]
     command: Option<DemoCommand>,
     #[command(flatten)]
@@ -75,7 +72,7 @@ pub(crate) struct Demo {
 
 #[derive(Subcommand)]
 enum DemoCommand {
-    Mo(mo::Mo),
+    Mo(mo::MoArgs),
 }
 
 #[derive(Args)]
@@ -106,7 +103,7 @@ struct Start {
     log: String,
 }
 
-impl Demo {
+impl DemoArgs {
     pub(crate) fn run(self) -> CommandResult {
         match self.command {
             Some(DemoCommand::Mo(mo)) => mo.run(),
@@ -147,9 +144,9 @@ impl Start {
         let smpp = bind_or_else(self.smpp_port, SMPP_PORT, "use --smpp-port 0 for a free port").await?;
         let smpps = bind_or_else(self.smpp_tls_port, SMPP_TLS_PORT, "use --smpp-tls-port 0 for a free port");
         let smpps = smpps.await?;
-        let mut credentials = Credentials::load_or_make(&self.data_dir)?;
+        let mut credentials = DemoCredentials::load_or_make(&self.data_dir)?;
         let clock = Clock::real();
-        let tls = Arc::new(certificate::load_or_make(&self.data_dir, &clock)?);
+        let tls = Arc::new(credentials::load_or_make_certificate(&self.data_dir, &clock)?);
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
         let token = operator_token::find(&config).map_err(Failure::failed)?;
         let number = file.as_ref().map_or_else(|| Some(seed::NUMBER.to_owned()), seed::first_number);
@@ -177,15 +174,15 @@ impl Start {
             clock: clock.clone(),
         };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
-        let control = Control::open(&self.data_dir, number.clone())?;
+        let control = ControlSocket::open(&self.data_dir, number.clone())?;
         let url = format!("http://{}/", running.http_addr());
-        let portal = portal_user::make(running.world(), url, &credentials.portal_password).await?;
+        let portal = seed::make_portal_user(running.world(), url, &credentials.portal_password).await?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
-        let welcome = Welcome {
+        let welcome = WelcomeText {
             address: running.http_addr(),
             keys: credentials.of_file(&wanted),
-            smpp: SmppAccess {
+            smpp: DemoSmpp {
                 port: running.smpp_addr().map(|address| address.port()),
                 tls_port: running.smpps_addr().map(|address| address.port()),
                 fingerprint: tls.fingerprint(),
@@ -223,19 +220,19 @@ async fn bind_or_else(port: Option<u16>, default: u16, advice: &str) -> Result<T
 }
 
 /// `number` is the destination of replies to messages from a name.
-async fn start_carrier(number: Option<&str>) -> Result<Carrier, Failure> {
+async fn start_carrier(number: Option<&str>) -> Result<SimulatedCarrier, Failure> {
     let mut script =
         Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
     if let Some(number) = number {
         script = script.reply_number_for_names(number);
     }
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-    let started = Carrier::start(options).await;
+    let started = SimulatedCarrier::start(options).await;
     started.map_err(|error| Failure::failed(format!("cannot start the simulated carrier: {error}")))
 }
 
 /// Waits until the carrier has no pending receipts, up to a limit.
-async fn receipts_delivered(carrier: &Carrier, clock: &Clock) {
+async fn receipts_delivered(carrier: &SimulatedCarrier, clock: &Clock) {
     let give_up = clock.moment().plus(RECEIPTS_WAIT_MAX);
     let mut quiet = 0;
     while quiet < RECEIPTS_QUIET_CHECKS && clock.moment() < give_up {

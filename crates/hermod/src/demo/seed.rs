@@ -1,9 +1,18 @@
-//! The demo's data: its own, with one customer without limits, or a provision file's, with the simulated carrier added.
+//! The demo's data: its own, with one customer without limits, or a provision file's, with the simulated carrier added; and
+//! its user of the portal.
 
-use crate::demo::credentials::{Credentials, Pair};
+use crate::demo::credentials::{ApiKeyPair, DemoCredentials};
+use crate::failure::Failure;
+use hermod_gateway::app::users::{Role, UserRefusal, invite, use_link};
+use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::WantedSetup;
+use hermod_gateway::secrets::Secret;
+use hermod_gateway::world::World;
+use serde::Serialize;
 use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 
 pub(super) const SENDER: &str = "Hermod";
 /// The number of the demo's customer, for MO messages and as a sender.
@@ -12,10 +21,11 @@ pub(super) const NUMBER: &str = "+4915700000000";
 const SYSTEM_ID: &str = "demo";
 /// The name of the simulated carrier.
 pub(super) const CARRIER: &str = "demo";
+pub(super) const PORTAL_EMAIL: &str = "demo@example.com";
 
 /// Returns the demo's own data, parsed from a provision file.
-pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> WantedSetup {
-    let Credentials { own: Pair { api_key, api_secret }, smpp_password, .. } = credentials;
+pub(super) fn wanted(credentials: &DemoCredentials, carrier: SocketAddr) -> WantedSetup {
+    let DemoCredentials { own: ApiKeyPair { api_key, api_secret }, smpp_password, .. } = credentials;
     let text = format!(
         r#"
 [[price]]
@@ -86,6 +96,40 @@ fn read(text: String) -> WantedSetup {
     WantedSetup::parse(&source).expect("the demo's own data are valid: a test parses them")
 }
 
+/// How to sign in to the portal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PortalAccess {
+    pub(super) portal_url: String,
+    pub(super) portal_email: String,
+    pub(super) portal_password: String,
+}
+
+/// Makes the user an owner of all accounts, unless the user has a password already.
+pub(super) async fn make_portal_user(
+    world: &Arc<World>,
+    url: String,
+    password: &str,
+) -> Result<PortalAccess, Failure> {
+    let refused = |refusal: UserRefusal| Failure::failed(format!("the user of the portal: {refusal}"));
+    let catalogue = world.catalogue();
+    let exists = catalogue.users().find(PORTAL_EMAIL).is_some_and(|(_, user)| user.password.is_some());
+    if !exists {
+        let acting = Acting { world: world.clone(), author: Author::file(Path::new("of the demo")) };
+        let mut accounts: Vec<&str> = catalogue.accounts().map(|(_, view)| view.name.as_str()).collect();
+        accounts.sort_unstable();
+        let password = Secret::new(password);
+        for account in accounts {
+            let link = invite(&acting, PORTAL_EMAIL, Some((account, Role::Owner))).await.map_err(refused)?;
+            use_link(world, link.token.reveal(), &password, None).await.map_err(refused)?;
+        }
+    }
+    Ok(PortalAccess {
+        portal_url: url,
+        portal_email: PORTAL_EMAIL.to_owned(),
+        portal_password: password.to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,7 +141,7 @@ mod tests {
     #[test]
     fn own_data_are_valid() {
         let folder = tempfile::tempdir().unwrap();
-        let credentials = Credentials::load_or_make(folder.path()).ok().unwrap();
+        let credentials = DemoCredentials::load_or_make(folder.path()).ok().unwrap();
         let wanted = wanted(&credentials, address());
         assert_eq!(wanted.keys[0].secret.as_ref().unwrap().reveal(), credentials.own.api_secret);
         assert_eq!(wanted.connections[1].password.as_ref().unwrap().reveal(), credentials.smpp_password);

@@ -1,7 +1,7 @@
 //! The demo's welcome: commands to paste, or JSON for a script.
 
-use crate::demo::credentials::{BindPair, Pair};
-use crate::demo::portal_user::PortalAccess;
+use crate::demo::credentials::{ApiKeyPair, BindPair};
+use crate::demo::seed::PortalAccess;
 use crate::demo::seed::SENDER;
 use crate::failure::CommandResult;
 use crate::output::{print, safe};
@@ -15,11 +15,11 @@ const PHONE: &str = "+4915112345678";
 /// The digits before the ending of a magic number, which make a German number.
 const MAGIC_START: &str = "+49151";
 
-pub(super) struct Welcome<'a> {
+pub(super) struct WelcomeText<'a> {
     pub(super) address: SocketAddr,
     /// Keys whose secrets are known.
-    pub(super) keys: Vec<Pair>,
-    pub(super) smpp: SmppAccess,
+    pub(super) keys: Vec<ApiKeyPair>,
+    pub(super) smpp: DemoSmpp,
     pub(super) portal: PortalAccess,
     pub(super) operator_token: String,
     pub(super) data_dir: &'a Path,
@@ -30,7 +30,7 @@ pub(super) struct Welcome<'a> {
 }
 
 /// Ports and credentials of SMPP.
-pub(super) struct SmppAccess {
+pub(super) struct DemoSmpp {
     pub(super) port: Option<u16>,
     pub(super) tls_port: Option<u16>,
     pub(super) fingerprint: Option<String>,
@@ -44,7 +44,7 @@ struct Ready<'a> {
     base_url: &'a str,
     api_key: Option<&'a str>,
     api_secret: Option<&'a str>,
-    keys: &'a [Pair],
+    keys: &'a [ApiKeyPair],
     operator_url: &'a str,
     operator_token: &'a str,
     #[serde(flatten)]
@@ -60,7 +60,7 @@ struct Ready<'a> {
     data_dir: &'a str,
 }
 
-impl Welcome<'_> {
+impl WelcomeText<'_> {
     fn base_url(&self) -> String {
         format!("http://{}/api/v1", self.address)
     }
@@ -101,7 +101,7 @@ impl Welcome<'_> {
     fn facts(&self) -> String {
         let (base, address, folder) = (self.base_url(), self.address, self.data_dir.display());
         let mut text = format!("  API      {base}\n");
-        for Pair { api_key, api_secret } in &self.keys {
+        for ApiKeyPair { api_key, api_secret } in &self.keys {
             text.push_str(&format!("  Key      {}\n  Secret   {}\n", safe(api_key), safe(api_secret)));
         }
         text.push_str(&self.bind_card());
@@ -124,7 +124,7 @@ impl Welcome<'_> {
 
     /// The settings of an SMPP client.
     fn bind_card(&self) -> String {
-        let SmppAccess { port, tls_port, fingerprint, binds } = &self.smpp;
+        let DemoSmpp { port, tls_port, fingerprint, binds } = &self.smpp;
         let mut text = String::new();
         if let Some(port) = port {
             let over_tls = tls_port.map(|port| format!(", over TLS port {port}")).unwrap_or_default();
@@ -188,7 +188,7 @@ Operate the gateway:
     /// The environment variables with which commands in another terminal find this demo.
     fn exports(&self) -> String {
         let mut line = format!("export HERMOD_DATA_DIR={}", quoted(&self.data_dir.to_string_lossy()));
-        if let Some(Pair { api_key, api_secret }) = self.keys.first() {
+        if let Some(ApiKeyPair { api_key, api_secret }) = self.keys.first() {
             let url = format!("http://{}", self.address);
             for (name, value) in
                 [("HERMOD_URL", url.as_str()), ("HERMOD_API_KEY", api_key), ("HERMOD_API_SECRET", api_secret)]

@@ -2,12 +2,12 @@
 
 use super::account_details;
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
 use super::operator_client::OperatorClient;
-use super::opt_outs::OptOuts;
-use super::statement::{Ledger, Statement};
-use super::target::{MissingDir, Target};
+use super::opt_outs::OptOutsArgs;
+use super::statement::{LedgerArgs, StatementArgs};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output;
 use crate::output::Align::{Left, Right};
@@ -30,9 +30,9 @@ messages and money refer to it; close it instead.";
 /// Manage accounts of customers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Account {
+pub(crate) struct AccountArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: AccountCommand,
 }
@@ -76,10 +76,10 @@ enum AccountCommand {
     /// Show charges and payments day by day
     #[command(after_help = "Examples:\n  hermod account statement shop\n  \
                             hermod account statement shop --from 2026-11-01 --to 2026-11-30")]
-    Statement(Statement),
+    Statement(StatementArgs),
     /// List ledger entries, the newest first; without charges of messages
     #[command(after_help = "Example:\n  hermod account ledger shop --limit 20")]
-    Ledger(Ledger),
+    Ledger(LedgerArgs),
     /// Show today's messages and spend, and the traffic controls
     #[command(after_help = "Example:\n  hermod account traffic shop")]
     Traffic {
@@ -91,7 +91,7 @@ enum AccountCommand {
         after_help = "Examples:\n  hermod account opt-outs shop\n  hermod account opt-outs shop --add +4915112345678\n  \
                             hermod account opt-outs shop --lift +4915112345678"
     )]
-    OptOuts(OptOuts),
+    OptOuts(OptOutsArgs),
 }
 
 #[derive(Args)]
@@ -157,10 +157,10 @@ struct Terms {
 }
 
 impl Terms {
-    fn fields(self) -> Fields {
+    fn fields(self) -> EntryFields {
         let Terms { credit_limit, minimum, terms, countries, tier, smpp_rate, dlr_webhook, inbound_webhook } =
             self;
-        Fields::default()
+        EntryFields::default()
             .with("credit_limit", credit_limit)
             .with("minimum", minimum)
             .with("terms", terms)
@@ -195,9 +195,9 @@ const COLUMNS: [Column<Value>; 9] = [
     ("closed", Left, |entry| text(&entry["closed"])),
 ];
 
-impl Account {
+impl AccountArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Account { target, command } = self;
+        let AccountArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             AccountCommand::List => list(client).await,
             AccountCommand::Show { name } => account_details::show(client, &name).await,
@@ -234,7 +234,7 @@ async fn list(client: &OperatorClient) -> CommandResult {
 
 /// Sets a field to true.
 async fn mark(client: &OperatorClient, name: &str, field: &str) -> CommandResult {
-    entries::patch(client, Kind::Account, name, Fields::default().with(field, Some(true))).await
+    entries::patch(client, Kind::Account, name, EntryFields::default().with(field, Some(true))).await
 }
 
 impl Create {

@@ -1,11 +1,10 @@
 //! `hermod alarms`: lists and acknowledges alarms.
 
-use super::operator_client::{Body, with_query};
+use super::operator_client::{RequestBody, with_query};
 use super::tables::silent_nodes;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
-use crate::output;
-use crate::paint::Paint;
+use crate::output::{self, Paint};
 use clap::Args;
 use hermod_gateway::views::carriers::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
 use hyper::Method;
@@ -23,7 +22,7 @@ docs/alarms.md explains each alarm.";
 /// List alarms, with what to do about them
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Alarms {
+pub(crate) struct AlarmsArgs {
     /// Only alarms of this carrier
     #[arg(long, value_name = "NAME")]
     carrier: Option<String>,
@@ -31,16 +30,16 @@ pub(crate) struct Alarms {
     #[arg(long)]
     acknowledge: bool,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Alarms {
+impl AlarmsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Alarms { carrier, acknowledge, target } = self;
+        let AlarmsArgs { carrier, acknowledge, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query("/alarms", &AlarmsQuery { carrier });
             if acknowledge {
-                let response = client.send(Method::DELETE, &path, Body::None).await?;
+                let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
                 return client.print(&response, |AcknowledgedView { acknowledged, missing_nodes }| {
                     let done = match acknowledged {
                         0 => "There are no alarms.\n".to_owned(),

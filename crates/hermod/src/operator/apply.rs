@@ -2,8 +2,8 @@
 
 use super::changes::SecretsTo;
 use super::entries::{self, lost_response};
-use super::operator_client::{Body, OperatorClient, with_query};
-use super::target::{MissingDir, Target};
+use super::operator_client::{OperatorClient, RequestBody, with_query};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use clap::Args;
@@ -36,7 +36,7 @@ Exit codes: 0 applied; 1 failed; 2 the file is invalid, and the error says where
 /// Apply a provision file: carriers, routes, prices, accounts, rules
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Apply {
+pub(crate) struct ApplyArgs {
     /// The provision file (TOML), or - for standard input; `hermod config provision` prints one
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -53,12 +53,12 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     secrets_to: Option<PathBuf>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Apply {
+impl ApplyArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Apply { file, dry_run, create, force, secrets_to, target } = self;
+        let ApplyArgs { file, dry_run, create, force, secrets_to, target } = self;
         // Errors in the file are reported with their line before a gateway is opened.
         let source = if file == Path::new("-") { Source::read_stdin() } else { Source::read(&file) };
         let source = source.map_err(Failure::usage)?;
@@ -87,7 +87,7 @@ async fn post(
     path: &str,
     source: &Source,
 ) -> Result<crate::client::ApiResponse, Failure> {
-    let body = Body::Toml(source.text.clone());
+    let body = RequestBody::Toml(source.text.clone());
     let response = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
     response.accepted().map_err(|error| match error.status {
         // The file is invalid.

@@ -1,7 +1,7 @@
 //! `hermod changes`: the audit log.
 
 use super::list::{NextPage, print_page};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
 use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
@@ -21,7 +21,7 @@ checks that none was altered.";
 /// List who changed what, the newest first
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Changes {
+pub(crate) struct ChangesArgs {
     /// Only changes that concern this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -41,12 +41,12 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Changes {
+impl ChangesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Changes { account, by, action, since, before, limit, target } = self;
+        let ChangesArgs { account, by, action, since, before, limit, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = AuditLogQuery { account, by, action, since, before, limit: Some(limit) };
             print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before).await

@@ -1,10 +1,9 @@
 //! `hermod binds`: lists customers' binds, and unbinds one.
 
-use super::list::table;
-use super::operator_client::{Body, with_query};
+use super::list::{print_or_watch, table};
+use super::operator_client::{RequestBody, with_query};
 use super::tables::{on_node, silent_nodes};
-use super::target::{MissingDir, Target};
-use super::watch::print_or_watch;
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
@@ -31,7 +30,7 @@ hermod connection set NAME --closed true";
 /// List customers' SMPP binds, or unbind one
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Binds {
+pub(crate) struct BindsArgs {
     /// Only binds of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -45,16 +44,16 @@ pub(crate) struct Binds {
     #[arg(long, value_name = "N")]
     unbind: Option<BindName>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Binds {
+impl BindsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Binds { account, system_id, watch, unbind, target } = self;
+        let BindsArgs { account, system_id, watch, unbind, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             if let Some(BindName { node, number }) = unbind {
                 let path = with_query(&format!("/binds/{number}/unbind"), &UnbindQuery { node });
-                let answer = client.send(Method::POST, &path, Body::None).await?;
+                let answer = client.send(Method::POST, &path, RequestBody::None).await?;
                 return client.print(&answer, |UnbindView { bind }| format!("Unbinding bind {bind}.\n"));
             }
             let path = with_query("/binds", &BindsQuery { system_id, account });

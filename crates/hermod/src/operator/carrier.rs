@@ -2,17 +2,17 @@
 
 use super::carrier_test;
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::operator_client::{Body, OperatorClient};
+use super::operator_client::{OperatorClient, RequestBody};
 use super::receipts;
 use super::tables::silent_nodes;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use super::trace;
+use crate::data_folder::first_line;
 use crate::failure::CommandResult;
 use crate::output;
 use crate::output::Align::{Left, Right};
-use crate::secret_file::first_line;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::carriers::ResumedView;
@@ -47,9 +47,9 @@ omitted); an empty value restores the default. docs/carriers.md describes the fi
 /// Manage carriers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Carrier {
+pub(crate) struct CarrierArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: CarrierCommand,
 }
@@ -88,13 +88,13 @@ enum CarrierCommand {
     },
     /// List receipts that matched no part, beside the ids of recent responses
     #[command(after_help = receipts::EXAMPLES)]
-    Receipts(receipts::Receipts),
+    Receipts(receipts::ReceiptsArgs),
     /// Send a test message and print every PDU
     #[command(after_help = carrier_test::EXAMPLES)]
-    Test(carrier_test::Test),
+    Test(carrier_test::CarrierTestArgs),
     /// Print PDUs as they are sent and received
     #[command(after_help = trace::EXAMPLES)]
-    Trace(trace::Trace),
+    Trace(trace::TraceArgs),
 }
 
 #[derive(Args)]
@@ -160,9 +160,9 @@ fn is_on(tls: &Value) -> bool {
     !matches!(tls, Value::Null | Value::Bool(false))
 }
 
-impl Carrier {
+impl CarrierArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Carrier { target, command } = self;
+        let CarrierArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             CarrierCommand::List => entries::list(client, Kind::Carrier, None, &COLUMNS).await,
             CarrierCommand::Show { name } => show_one(client, &name).await,
@@ -178,12 +178,12 @@ impl Carrier {
 }
 
 async fn disable(client: &OperatorClient, name: &str, disabled: bool) -> CommandResult {
-    entries::patch(client, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
+    entries::patch(client, Kind::Carrier, name, EntryFields::default().with("disabled", Some(disabled))).await
 }
 
 async fn resume(client: &OperatorClient, name: &str) -> CommandResult {
     let path = format!("{}/resume", entries::path(Kind::Carrier, name));
-    let response = client.send(Method::POST, &path, Body::None).await?;
+    let response = client.send(Method::POST, &path, RequestBody::None).await?;
     client.print(&response, |ResumedView { resumed, missing_nodes, .. }| {
         let done = if resumed { "sends again" } else { "was not stopped" };
         format!("{name} {done}.\n{}", silent_nodes(&missing_nodes))
@@ -228,7 +228,7 @@ async fn show_one(client: &OperatorClient, name: &str) -> CommandResult {
 impl Set {
     async fn run(self: Box<Set>, client: &OperatorClient) -> CommandResult {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let fields = Fields::default()
+        let fields = EntryFields::default()
             .with("address", self.address)
             .with("tls", self.tls)
             .with("system_id", self.system_id)

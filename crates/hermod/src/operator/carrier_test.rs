@@ -1,7 +1,7 @@
 //! `hermod carrier test`: sends a test message to a carrier and prints every PDU.
 
 use super::entries;
-use super::operator_client::{Body, OperatorClient};
+use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
@@ -25,7 +25,7 @@ nor stored.
 Exit codes: 0 the carrier accepted the message; 1 it did not.";
 
 #[derive(Args)]
-pub(super) struct Test {
+pub(super) struct CarrierTestArgs {
     /// The carrier
     name: String,
     /// The recipient: a plus, then the number with its country code
@@ -42,13 +42,13 @@ pub(super) struct Test {
     wait: String,
 }
 
-impl Test {
+impl CarrierTestArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let Test { name, to, from, text, wait } = self;
+        let CarrierTestArgs { name, to, from, text, wait } = self;
         let request = CarrierTestRequest { to, from: Some(from), text, wait: Some(wait) };
         let path = format!("{}/test", entries::path(Kind::Carrier, &name));
         let response =
-            client.send_with_timeout(Method::POST, &path, Body::json(&request), TEST_TIMEOUT).await?;
+            client.send_with_timeout(Method::POST, &path, RequestBody::json(&request), TEST_TIMEOUT).await?;
         let tested: CarrierTestView = response.read_as().map_err(Failure::failed)?;
         client.print(&response, |tested: CarrierTestView| test_text(&tested))?;
         if tested.accepted { Ok(()) } else { Err(Failure::printed()) }

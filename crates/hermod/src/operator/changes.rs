@@ -1,8 +1,7 @@
 //! Prints what a request changed, entry by entry, and the generated secrets, which cannot be read again.
 
 use crate::failure::{CommandResult, Failure};
-use crate::output;
-use crate::paint::Paint;
+use crate::output::{self, Paint};
 use hermod_gateway::provision::{FieldChange, FieldLeft};
 use hermod_gateway::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! `hermod connection`: connections of customers, over HTTP or SMPP.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
 use super::operator_client::{OperatorClient, with_query};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
+use crate::data_folder::first_line;
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
-use crate::secret_file::first_line;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::SaveQuery;
@@ -33,9 +33,9 @@ password gets a generated one, which is printed once.";
 /// Manage connections of customers, over HTTP or SMPP
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Connection {
+pub(crate) struct ConnectionArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: ConnectionCommand,
 }
@@ -138,9 +138,9 @@ const COLUMNS: [Column<Value>; 9] = [
     ("closed", Left, |entry| text(&entry["closed"])),
 ];
 
-impl Connection {
+impl ConnectionArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Connection { target, command } = self;
+        let ConnectionArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ConnectionCommand::Show { name } => entries::show(client, Kind::Connection, &name).await,
             ConnectionCommand::List { account } => {
@@ -157,7 +157,7 @@ impl Connection {
 impl Set {
     async fn run(self: Box<Set>, client: &OperatorClient) -> CommandResult {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let fields = Fields::default()
+        let fields = EntryFields::default()
             .with("account", self.account)
             .with("default_sender", self.default_sender)
             .with("rate", self.rate)

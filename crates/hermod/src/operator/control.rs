@@ -1,10 +1,10 @@
 //! `hermod control`: traffic controls, limits on messages and spend.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
 use super::operator_client::OperatorClient;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{ArgGroup, Args, Subcommand};
@@ -27,9 +27,9 @@ the mode watch only counts them: hermod account traffic NAME. Days are UTC days.
 /// Manage traffic controls: limits on messages and spend
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Control {
+pub(crate) struct ControlArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: ControlCommand,
 }
@@ -138,9 +138,9 @@ pub(super) fn limit_of_view(control: &ControlView) -> String {
     limit(&serde_json::to_value(control).unwrap_or_default())
 }
 
-impl Control {
+impl ControlArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Control { target, command } = self;
+        let ControlArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ControlCommand::Show { name } => entries::show(client, Kind::Control, &name).await,
             ControlCommand::List => entries::list(client, Kind::Control, None, &COLUMNS).await,
@@ -172,7 +172,7 @@ impl Set {
             ("per_range", per_range.map(Value::from)),
             ("per_country", per_country),
         ];
-        let mut fields = Fields::default().with("account", account).with("mode", mode);
+        let mut fields = EntryFields::default().with("account", account).with("mode", mode);
         // A new limit replaces the previous one.
         if limits.iter().any(|(_, limit)| limit.is_some()) {
             for (field, limit) in limits {

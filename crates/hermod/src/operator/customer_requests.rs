@@ -1,8 +1,8 @@
 //! `hermod customer-request`: what customers request in the portal.
 
 use super::list::{NextPage, print_page};
-use super::operator_client::{Body, OperatorClient};
-use super::target::{MissingDir, Target};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::ApiResponse;
 use crate::failure::CommandResult;
 use crate::output;
@@ -29,9 +29,9 @@ number. What was done by hand is accepted with --done. The log of API requests i
 /// Accept or decline what customers request
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct CustomerRequest {
+pub(crate) struct CustomerRequestArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: CustomerRequestCommand,
 }
@@ -89,9 +89,9 @@ enum CustomerRequestCommand {
     },
 }
 
-impl CustomerRequest {
+impl CustomerRequestArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let CustomerRequest { target, command } = self;
+        let CustomerRequestArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             CustomerRequestCommand::List { account, state, before } => {
                 let query = CustomerRequestsQuery { account, state: Some(state), before, limit: None };
@@ -103,12 +103,12 @@ impl CustomerRequest {
                 client.print(&response, |request: CustomerRequestView| request_text(&request))
             }
             CustomerRequestCommand::Accept { id, set, done, note } => {
-                let body = Body::json(&AcceptRequest { value: set, done, note });
+                let body = RequestBody::json(&AcceptRequest { value: set, done, note });
                 let path = format!("/customer-requests/{id}/accept");
                 decided(client, &client.send(Method::POST, &path, body).await?)
             }
             CustomerRequestCommand::Decline { id, reason } => {
-                let body = Body::json(&DeclineRequest { reason });
+                let body = RequestBody::json(&DeclineRequest { reason });
                 let path = format!("/customer-requests/{id}/decline");
                 decided(client, &client.send(Method::POST, &path, body).await?)
             }

@@ -2,7 +2,7 @@
 
 use super::list::table;
 use super::operator_client::with_query;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
 use hermod_gateway::views::deliveries::{DeliveriesQuery, DeliveriesView};
@@ -20,7 +20,7 @@ within 5 s, 15 s, 1 min, 5 min, 1 h, and longer.";
 /// Show delivery statistics of carriers
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Deliveries {
+pub(crate) struct DeliveriesArgs {
     /// Number of days, today included
     #[arg(long, value_name = "N", default_value = "7")]
     days: u32,
@@ -31,12 +31,12 @@ pub(crate) struct Deliveries {
     #[arg(long, value_name = "GROUP", default_value = "network", value_parser = ["carrier", "country", "network"])]
     by: String,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Deliveries {
+impl DeliveriesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Deliveries { days, carrier, by, target } = self;
+        let DeliveriesArgs { days, carrier, by, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = DeliveriesQuery { days: Some(days.into()), carrier, by: Some(by) };
             let response = client.get(&with_query("/deliveries", &query)).await?;

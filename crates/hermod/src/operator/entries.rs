@@ -1,13 +1,12 @@
 //! What every kind of entry has in common: list, show, set, create, change, remove.
 
 use super::changes::{SecretsTo, difference};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::{Column, table_of};
-use super::operator_client::{Body, OperatorClient, with_query};
+use super::operator_client::{OperatorClient, RequestBody, with_query};
 use crate::client::{ApiResponse, CallError, escape};
 use crate::failure::{CommandResult, Failure};
-use crate::output;
-use crate::paint::Paint;
+use crate::output::{self, Paint};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::{AppliedView, EntriesQuery, EntryView, RotateQuery};
 use hermod_gateway::views::paging::{Limit, Page};
@@ -40,7 +39,7 @@ pub(super) async fn rotate(
 ) -> CommandResult {
     let to = SecretsTo::prepare(to)?;
     let path = with_query(&format!("{}/rotate", path(kind, name)), &RotateQuery { overlap });
-    change_with_secrets(client, Method::POST, &path, Body::None, to).await
+    change_with_secrets(client, Method::POST, &path, RequestBody::None, to).await
 }
 
 /// Lists the entries of a kind, all or those of one account.
@@ -104,16 +103,22 @@ pub(super) fn path(kind: Kind, name: &str) -> String {
 }
 
 /// Changes an entry, or creates it.
-pub(super) async fn set(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> CommandResult {
+pub(super) async fn set(
+    client: &OperatorClient,
+    kind: Kind,
+    name: &str,
+    fields: EntryFields,
+) -> CommandResult {
     set_at(client, path(kind, name), fields).await
 }
 
 /// Changes the entry at a path, which may have a query, or creates it.
-pub(super) async fn set_at(client: &OperatorClient, path: String, fields: Fields) -> CommandResult {
+pub(super) async fn set_at(client: &OperatorClient, path: String, fields: EntryFields) -> CommandResult {
     let fields = fields.into_value();
-    let response = client.call(Method::PATCH, &path, &Body::json(&fields)).await.map_err(Failure::failed)?;
+    let response =
+        client.call(Method::PATCH, &path, &RequestBody::json(&fields)).await.map_err(Failure::failed)?;
     if response.status == 404 {
-        return changed(client, &client.send(Method::PUT, &path, Body::json(&fields)).await?);
+        return changed(client, &client.send(Method::PUT, &path, RequestBody::json(&fields)).await?);
     }
     changed(client, &response.accepted().map_err(|error| client.failure_of(&error))?)
 }
@@ -123,25 +128,30 @@ pub(super) async fn create(
     client: &OperatorClient,
     kind: Kind,
     name: &str,
-    fields: Fields,
+    fields: EntryFields,
     secrets_to: Option<&Path>,
 ) -> CommandResult {
-    let body = Body::new_json(&fields.into_value());
+    let body = RequestBody::new_json(&fields.into_value());
     let to = SecretsTo::prepare(secrets_to)?;
     change_with_secrets(client, Method::PUT, &path(kind, name), body, to).await
 }
 
 /// Changes an entry that must exist.
-pub(super) async fn patch(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> CommandResult {
+pub(super) async fn patch(
+    client: &OperatorClient,
+    kind: Kind,
+    name: &str,
+    fields: EntryFields,
+) -> CommandResult {
     if fields.is_empty() {
         return Err(Failure::usage("nothing to change: give at least one option"));
     }
-    let body = Body::json(&fields.into_value());
+    let body = RequestBody::json(&fields.into_value());
     changed(client, &client.send(Method::PATCH, &path(kind, name), body).await?)
 }
 
 pub(super) async fn remove(client: &OperatorClient, kind: Kind, name: &str) -> CommandResult {
-    changed(client, &client.send(Method::DELETE, &path(kind, name), Body::None).await?)
+    changed(client, &client.send(Method::DELETE, &path(kind, name), RequestBody::None).await?)
 }
 
 /// Prints what a request changed.
@@ -154,7 +164,7 @@ pub(super) async fn change_with_secrets(
     client: &OperatorClient,
     method: Method,
     path: &str,
-    body: Body,
+    body: RequestBody,
     to: SecretsTo,
 ) -> CommandResult {
     let outcome = match client.call(method, path, &body).await {

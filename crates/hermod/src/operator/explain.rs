@@ -8,7 +8,7 @@ use clap::Args;
 use hermod_gateway::views::lookup::{ExplainQuery, ExplanationView, InDoubtView};
 
 #[derive(Args)]
-pub(super) struct Explain {
+pub(super) struct ExplainArgs {
     /// The recipient: a plus, then the number with its country code
     number: String,
     /// The sending account [default: one that no route names]
@@ -19,9 +19,9 @@ pub(super) struct Explain {
     from: Option<String>,
 }
 
-impl Explain {
+impl ExplainArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let Explain { number, account, from } = self;
+        let ExplainArgs { number, account, from } = self;
         let path = with_query("/routes/explain", &ExplainQuery { to: number, account, from });
         client.print(&client.get(&path).await?, |view: ExplanationView| explanation_text(&view))
     }

@@ -5,11 +5,11 @@ use hermod_gateway::provision::value_of;
 use serde_json::{Map, Value};
 
 #[derive(Clone, Default)]
-pub(super) struct Fields(Map<String, Value>);
+pub(super) struct EntryFields(Map<String, Value>);
 
-impl Fields {
+impl EntryFields {
     /// Sets a field, if the command line has it. An empty text removes the field.
-    pub(super) fn with<T: Into<Value>>(mut self, name: &str, value: Option<T>) -> Fields {
+    pub(super) fn with<T: Into<Value>>(mut self, name: &str, value: Option<T>) -> EntryFields {
         if let Some(value) = value {
             let value = value.into();
             let value = if value.as_str() == Some("") { Value::Null } else { value };
@@ -19,13 +19,13 @@ impl Fields {
     }
 
     /// Sets a field.
-    pub(super) fn with_value(mut self, name: &str, value: Value) -> Fields {
+    pub(super) fn with_value(mut self, name: &str, value: Value) -> EntryFields {
         self.0.insert(name.to_owned(), value);
         self
     }
 
     /// Sets a list, if the command line has it. A single empty element is an empty list.
-    pub(super) fn with_list(mut self, name: &str, values: &[String]) -> Fields {
+    pub(super) fn with_list(mut self, name: &str, values: &[String]) -> EntryFields {
         if !values.is_empty() {
             let values: Vec<&String> = values.iter().filter(|value| !value.is_empty()).collect();
             self.0.insert(name.to_owned(), serde_json::json!(values));
@@ -34,7 +34,7 @@ impl Fields {
     }
 
     /// Sets the fields of `--set FIELD=VALUE`.
-    pub(super) fn with_others(mut self, others: &[String]) -> Result<Fields, Failure> {
+    pub(super) fn with_others(mut self, others: &[String]) -> Result<EntryFields, Failure> {
         for other in others {
             let (field, value) = other
                 .split_once('=')
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn only_given_fields_are_set() {
-        let fields = Fields::default()
+        let fields = EntryFields::default()
             .with("rate", Some(5))
             .with("account", None::<String>)
             .with("default_sender", Some(String::new()))

@@ -1,7 +1,7 @@
 //! The operator API of a gateway that is opened in this process for one command, on a data folder where no gateway runs.
 //! It neither listens nor sends.
 
-use crate::client::{ApiRequest, ApiResponse, CallError, Streamed, read, read_pieces};
+use crate::client::{ApiRequest, ApiResponse, CallError, StreamedResponse, read, read_pieces};
 use crate::failure::{CommandResult, Failure};
 use bytes::Bytes;
 use hermod_gateway::clock::Clock;
@@ -106,7 +106,7 @@ impl InProcess {
         &self,
         request: ApiRequest,
         piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<Streamed, CallError> {
+    ) -> Result<StreamedResponse, CallError> {
         read_pieces(self.response(request).await, piece).await.map_err(CallError::Lost)
     }
 

@@ -1,9 +1,9 @@
 //! `hermod key`: API keys of customers.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -29,9 +29,9 @@ const KEY_CHARACTERS: usize = 10;
 /// Manage API keys of customers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Key {
+pub(crate) struct KeyArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: KeyCommand,
 }
@@ -109,9 +109,9 @@ const COLUMNS: [Column<Value>; 6] = [
     ("revoked", Left, |entry| text(&entry["revoked"])),
 ];
 
-impl Key {
+impl KeyArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Key { target, command } = self;
+        let KeyArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             KeyCommand::Show { key } => entries::show(client, Kind::Key, &key).await,
             KeyCommand::List { account } => entries::list(client, Kind::Key, account, &COLUMNS).await,
@@ -122,7 +122,7 @@ impl Key {
                         format!("{connection}-{}", random_token(KEY_CHARACTERS).map_err(Failure::failed)?)
                     }
                 };
-                let fields = Fields::default()
+                let fields = EntryFields::default()
                     .with("connection", Some(connection))
                     .with_list("allow", &allow)
                     .with("expires_at", expires_at)
@@ -133,7 +133,8 @@ impl Key {
                 entries::rotate(client, Kind::Key, &key, overlap, secrets.secrets_to.as_deref()).await
             }
             KeyCommand::Revoke { key } => {
-                entries::patch(client, Kind::Key, &key, Fields::default().with("revoked", Some(true))).await
+                entries::patch(client, Kind::Key, &key, EntryFields::default().with("revoked", Some(true)))
+                    .await
             }
         })
     }

@@ -1,12 +1,11 @@
 //! `hermod links`: the state of carriers and of the links to them.
 
+use super::list::print_or_watch;
 use super::tables::{age, on_node, percent, silent_nodes};
-use super::target::{MissingDir, Target};
-use super::watch::print_or_watch;
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
-use crate::output::{self, Table};
-use crate::paint::Paint;
+use crate::output::{self, Paint, TextTable};
 use clap::Args;
 use hermod_gateway::views::carriers::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
 
@@ -25,7 +24,7 @@ With several nodes the links of all of them are listed; b/1 is link 1, which nod
 /// Show the state of carriers and links
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Links {
+pub(crate) struct LinksArgs {
     /// Only this carrier
     #[arg(long, value_name = "NAME")]
     carrier: Option<String>,
@@ -33,12 +32,12 @@ pub(crate) struct Links {
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Links {
+impl LinksArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Links { carrier, watch, target } = self;
+        let LinksArgs { carrier, watch, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             print_or_watch(client, "/links", watch, |mut view: CarriersView| {
                 view.items.retain(|one| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier));
@@ -50,7 +49,7 @@ impl Links {
 }
 
 fn links_text(CarriersView { at, items, missing_nodes }: &CarriersView, paint: Paint) -> String {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("carrier", Left),
         ("health", Left),
         ("waiting", Right),

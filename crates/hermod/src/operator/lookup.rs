@@ -2,7 +2,7 @@
 
 use super::explain::explanation_text;
 use super::operator_client::with_query;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -20,7 +20,7 @@ reason for which a message would be rejected now.";
 /// Look up the network, price and route of a number
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Lookup {
+pub(crate) struct LookupArgs {
     /// The number: a plus, then the number with its country code
     number: String,
     /// The sending account
@@ -30,12 +30,12 @@ pub(crate) struct Lookup {
     #[arg(long, value_name = "SENDER")]
     from: Option<String>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Lookup {
+impl LookupArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Lookup { number, account, from, target } = self;
+        let LookupArgs { number, account, from, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query(&format!("/lookup/{}", escape(&number)), &LookupQuery { account, from });
             client.print(&client.get(&path).await?, |view: LookupView| lookup_text(&view))

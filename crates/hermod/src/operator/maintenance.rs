@@ -1,8 +1,8 @@
 //! `hermod erase` and `hermod set-aside`: erasing a phone number, and invalid rows of the queue.
 
 use super::list::{NextPage, print_page};
-use super::operator_client::Body;
-use super::target::{MissingDir, Target};
+use super::operator_client::RequestBody;
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
@@ -33,7 +33,7 @@ const ERASE_TIMEOUT: Duration = Duration::from_secs(3_600);
 /// Erase a phone number and the texts of its messages
 #[derive(Args)]
 #[command(after_help = ERASE_EXAMPLES)]
-pub(crate) struct Erase {
+pub(crate) struct EraseArgs {
     /// The number: a plus, then 7 to 15 digits
     #[arg(long, value_name = "NUMBER")]
     number: String,
@@ -41,14 +41,14 @@ pub(crate) struct Erase {
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Erase {
+impl EraseArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Erase { number, account, target } = self;
+        let EraseArgs { number, account, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            let body = Body::json(&ErasureRequest { number, account });
+            let body = RequestBody::json(&ErasureRequest { number, account });
             let response = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
             client.print(&response, |erasure: ErasureView| erasure_text(&erasure))
         })
@@ -78,9 +78,9 @@ Examples:
 /// List messages that cannot be sent because their rows in the database are invalid
 #[derive(Args)]
 #[command(after_help = SET_ASIDE_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct SetAside {
+pub(crate) struct SetAsideArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: SetAsideCommand,
 }
@@ -99,9 +99,9 @@ enum SetAsideCommand {
     },
 }
 
-impl SetAside {
+impl SetAsideArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let SetAside { target, command: SetAsideCommand::List { after, limit } } = self;
+        let SetAsideArgs { target, command: SetAsideCommand::List { after, limit } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = SetAsideQuery { after, limit: Some(limit) };
             print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After).await

@@ -1,10 +1,10 @@
 //! `hermod message`: everything about one message.
 
 use super::record_notes::{behind, time};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
 use crate::failure::{CommandResult, Failure};
-use crate::output::{self, Align, Table, fields};
+use crate::output::{self, Align, TextTable, fields};
 use clap::Args;
 use hermod_gateway::views::record::{HistoryView, MessageView, StepView};
 
@@ -21,17 +21,17 @@ the money are complete. hermod messages finds ids.";
 /// Show everything about one message: charge, route, timeline
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Message {
+pub(crate) struct MessageArgs {
     /// The message id
     #[arg(value_name = "MESSAGE_ID")]
     message: String,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Message {
+impl MessageArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Message { message, target } = self;
+        let MessageArgs { message, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let response = client.get(&format!("/messages/{}", escape(&message))).await?;
             if client.json {
@@ -72,7 +72,7 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         ("why", text(&history.why)),
         ("request", text(&history.request)),
     ]);
-    let mut steps = Table::new(&[
+    let mut steps = TextTable::new(&[
         ("after", Align::Right),
         ("step", Align::Left),
         ("part", Align::Right),

@@ -1,8 +1,8 @@
 //! `hermod review`, `hermod reports`, `hermod inbound unassigned`: messages that need a decision or were not delivered.
 
 use super::list::{NextPage, print_page};
-use super::operator_client::{Body, OperatorClient};
-use super::target::{MissingDir, Target};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -27,9 +27,9 @@ approval, the customer's retry of the message passes for a week.";
 /// Decide about messages that screening rules hold
 #[derive(Args)]
 #[command(after_help = REVIEW_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Review {
+pub(crate) struct ReviewArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: ReviewCommand,
 }
@@ -75,9 +75,9 @@ struct Decision {
     reason: String,
 }
 
-impl Review {
+impl ReviewArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Review { target, command } = self;
+        let ReviewArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ReviewCommand::List { account, state, before } => {
                 let query = ReviewsQuery { account, state: Some(state), before, limit: None };
@@ -96,7 +96,7 @@ impl Review {
 impl Decision {
     async fn run(self, client: &OperatorClient, verb: &str) -> CommandResult {
         let Decision { id, by, reason } = self;
-        let body = Body::json(&DecisionRequest { by, reason });
+        let body = RequestBody::json(&DecisionRequest { by, reason });
         let response = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
         client.print(&response, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
     }
@@ -127,9 +127,9 @@ Examples:
 /// List reports that customers did not receive
 #[derive(Args)]
 #[command(after_help = REPORTS_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Reports {
+pub(crate) struct ReportsArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: ReportsCommand,
 }
@@ -153,9 +153,9 @@ enum ReportsCommand {
     },
 }
 
-impl Reports {
+impl ReportsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Reports { target, command: ReportsCommand::GivenUp { account, after, limit } } = self;
+        let ReportsArgs { target, command: ReportsCommand::GivenUp { account, after, limit } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = GivenUpQuery { account, after, limit: Some(limit) };
             print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After).await
@@ -169,9 +169,9 @@ Examples:
   hermod inbound unassigned assign 15526526976000001 shop";
 
 #[derive(Args)]
-pub(crate) struct Unassigned {
+pub(crate) struct UnassignedArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: UnassignedCommand,
 }
@@ -199,9 +199,9 @@ enum UnassignedCommand {
     },
 }
 
-impl Unassigned {
+impl UnassignedArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Unassigned { target, command } = self;
+        let UnassignedArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             UnassignedCommand::List { after, limit } => {
                 let query = UnassignedQuery { after, limit: Some(limit) };
@@ -210,7 +210,7 @@ impl Unassigned {
             UnassignedCommand::Assign { message, account } => {
                 let path = format!("/inbound/unassigned/{}/assign", escape(&message));
                 let response =
-                    client.send(Method::POST, &path, Body::json(&AssignRequest { account })).await?;
+                    client.send(Method::POST, &path, RequestBody::json(&AssignRequest { account })).await?;
                 client.print(&response, |AssignedView { message_id, account, id }| {
                     let account = output::safe(&account);
                     format!("Message {message_id} is assigned to {account} as its inbound message {id}.\n")

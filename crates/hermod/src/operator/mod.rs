@@ -47,7 +47,6 @@ pub(crate) mod tail;
 pub(crate) mod target;
 mod trace;
 pub(crate) mod user;
-mod watch;
 pub(crate) mod webhook;
 
 pub(crate) use changes::{PASSWORD_OF, WEBHOOKS_OF};

@@ -3,8 +3,8 @@
 
 use super::account_details::balance_fields;
 use super::entries;
-use super::operator_client::{Body, OperatorClient};
-use super::target::{MissingDir, Target};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::{ApiResponse, CallError};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -22,7 +22,7 @@ const REFERENCE_CHARACTERS: usize = 20;
 #[command(after_help = "Examples:\n  hermod topup shop 100\n  \
                         hermod topup shop 49.90 --note 'bank transfer' --reference INV-2026-117\n\n\
                         The same reference posts nothing again.")]
-pub(crate) struct TopUp {
+pub(crate) struct TopUpArgs {
     /// The account
     account: String,
     /// Amount in the account's currency
@@ -38,7 +38,7 @@ pub(crate) struct TopUp {
     after_help = "Examples:\n  hermod invoice shop\n  hermod invoice shop 250 --reference INV-2026-118\n\n\
                         Without an amount, the invoice is for the whole amount owed. hermod payment settles it."
 )]
-pub(crate) struct Invoice {
+pub(crate) struct InvoiceArgs {
     /// The account
     account: String,
     /// Amount [default: the whole amount owed]
@@ -54,7 +54,7 @@ pub(crate) struct Invoice {
     after_help = "Examples:\n  hermod payment shop 250\n  hermod payment shop 250 --reference BANK-4711\n\n\
                         It reduces the credit in use; the excess goes to the balance."
 )]
-pub(crate) struct Payment {
+pub(crate) struct PaymentArgs {
     /// The account
     account: String,
     /// Amount in the account's currency
@@ -68,7 +68,7 @@ pub(crate) struct Payment {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  hermod adjust shop -5 --note 'charged twice for number 80808'\n  \
                         hermod adjust shop 2.50 --note goodwill")]
-pub(crate) struct Adjust {
+pub(crate) struct AdjustArgs {
     /// The account
     account: String,
     /// Amount in the account's currency; a negative amount reduces the balance
@@ -87,28 +87,28 @@ struct Posting {
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl TopUp {
+impl TopUpArgs {
     pub(crate) fn run(self) -> CommandResult {
         self.posting.post("top-up", self.account, Some(self.amount))
     }
 }
 
-impl Invoice {
+impl InvoiceArgs {
     pub(crate) fn run(self) -> CommandResult {
         self.posting.post("invoice", self.account, self.amount)
     }
 }
 
-impl Payment {
+impl PaymentArgs {
     pub(crate) fn run(self) -> CommandResult {
         self.posting.post("payment", self.account, Some(self.amount))
     }
 }
 
-impl Adjust {
+impl AdjustArgs {
     pub(crate) fn run(self) -> CommandResult {
         self.posting.post("adjustment", self.account, Some(self.amount))
     }
@@ -126,7 +126,7 @@ impl Posting {
             let amount = amount.as_deref().map(AmountInput::from_text);
             let request =
                 PostRequest { kind: kind.to_owned(), amount, note, reference: Some(reference.clone()) };
-            let response = send(client, &path, &Body::json(&request)).await.map_err(|error| {
+            let response = send(client, &path, &RequestBody::json(&request)).await.map_err(|error| {
                 Failure::failed(format!(
                     "{error}. Retry with --reference {reference}: it is posted only once"
                 ))
@@ -139,7 +139,7 @@ impl Posting {
 }
 
 /// Posts the entry, and retries once if the response is lost: the reference makes that safe.
-async fn send(client: &OperatorClient, path: &str, body: &Body) -> Result<ApiResponse, CallError> {
+async fn send(client: &OperatorClient, path: &str, body: &RequestBody) -> Result<ApiResponse, CallError> {
     match client.call(Method::POST, path, body).await {
         Err(CallError::Lost(sentence)) => {
             eprintln!("hermod: {sentence}; retrying with the same reference");

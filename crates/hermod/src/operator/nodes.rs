@@ -1,9 +1,8 @@
 //! `hermod nodes`: lists the nodes of a cluster, and takes one out of service.
 
-use super::list::table;
-use super::operator_client::Body;
-use super::target::{MissingDir, Target};
-use super::watch::print_or_watch;
+use super::list::{print_or_watch, table};
+use super::operator_client::RequestBody;
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -26,7 +25,7 @@ move to other nodes, and its process ends with 0. Start it again to have it back
 /// List the nodes that share a PostgreSQL server, or take one out of service
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Nodes {
+pub(crate) struct NodesArgs {
     /// Refresh every second until stopped
     #[arg(long, conflicts_with = "drain")]
     watch: bool,
@@ -34,16 +33,16 @@ pub(crate) struct Nodes {
     #[arg(long, value_name = "NAME")]
     drain: Option<String>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Nodes {
+impl NodesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Nodes { watch, drain, target } = self;
+        let NodesArgs { watch, drain, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             if let Some(name) = drain {
                 let path = format!("/nodes/{}/drain", escape(&name));
-                let answer = client.send(Method::POST, &path, Body::None).await?;
+                let answer = client.send(Method::POST, &path, RequestBody::None).await?;
                 return client.print(&answer, |StoppingView { node }| {
                     format!(
                         "Node {} is being stopped; hermod nodes shows when it has left.\n",

@@ -1,9 +1,9 @@
 //! `hermod number`: numbers that receive MO messages, and the account of each.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -23,9 +23,9 @@ keywords: the first word of an MO message selects the account.";
 /// Manage numbers that receive MO messages
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Number {
+pub(crate) struct NumberArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: NumberCommand,
 }
@@ -78,13 +78,13 @@ const COLUMNS: [Column<Value>; 3] = [
     ("account", Left, |entry| text(&entry["account"])),
 ];
 
-impl Number {
+impl NumberArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Number { target, command } = self;
+        let NumberArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             NumberCommand::List { account } => entries::list(client, Kind::Number, account, &COLUMNS).await,
             NumberCommand::Set { which, account } => {
-                let fields = Fields::default().with("account", Some(account));
+                let fields = EntryFields::default().with("account", Some(account));
                 entries::set(client, Kind::Number, &which.name(), fields).await
             }
             NumberCommand::Remove { which } => entries::remove(client, Kind::Number, &which.name()).await,

@@ -1,7 +1,7 @@
 //! Calls the operator API: of a running gateway over HTTP, or of a gateway that is opened in this process.
 
 use super::in_process::InProcess;
-use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse, Streamed};
+use crate::client::{ApiRequest, ApiResponse, CallError, ErrorResponse, HttpClient, StreamedResponse};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use bytes::Bytes;
@@ -28,7 +28,7 @@ pub(crate) struct OperatorClient {
 }
 
 enum Transport {
-    Remote { client: Box<Client>, token: Secret },
+    Remote { client: Box<HttpClient>, token: Secret },
     InProcess(Box<InProcess>),
 }
 
@@ -48,7 +48,7 @@ impl StreamError {
 }
 
 /// The body of a request.
-pub(crate) enum Body {
+pub(crate) enum RequestBody {
     None,
     Json(String),
     /// The body of an entry that must not exist yet.
@@ -56,13 +56,13 @@ pub(crate) enum Body {
     Toml(String),
 }
 
-impl Body {
-    pub(crate) fn json(request: &impl Serialize) -> Body {
-        Body::Json(to_json(request))
+impl RequestBody {
+    pub(crate) fn json(request: &impl Serialize) -> RequestBody {
+        RequestBody::Json(to_json(request))
     }
 
-    pub(super) fn new_json(request: &impl Serialize) -> Body {
-        Body::NewJson(to_json(request))
+    pub(super) fn new_json(request: &impl Serialize) -> RequestBody {
+        RequestBody::NewJson(to_json(request))
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn with_query(path: &str, query: &impl Serialize) -> String {
 }
 
 impl OperatorClient {
-    pub(super) fn remote(client: Client, token: Secret, json: bool) -> OperatorClient {
+    pub(super) fn remote(client: HttpClient, token: Secret, json: bool) -> OperatorClient {
         let transport = Transport::Remote { client: Box::new(client), token };
         OperatorClient { transport, json, folder: None, wrote: false.into() }
     }
@@ -120,7 +120,7 @@ impl OperatorClient {
 
     /// Whether something accepts connections at the address. The next request reports any other problem.
     pub(super) async fn is_reachable(&self) -> bool {
-        !matches!(self.call(Method::GET, "/errors", &Body::None).await, Err(CallError::Unreachable(_)))
+        !matches!(self.call(Method::GET, "/errors", &RequestBody::None).await, Err(CallError::Unreachable(_)))
     }
 
     /// Sends one request. `path` is escaped and relative to the API.
@@ -128,7 +128,7 @@ impl OperatorClient {
         &self,
         method: Method,
         path: &str,
-        body: &Body,
+        body: &RequestBody,
     ) -> Result<ApiResponse, CallError> {
         match &self.transport {
             Transport::Remote { client, token } => {
@@ -141,11 +141,16 @@ impl OperatorClient {
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
-        self.send(Method::GET, path, Body::None).await
+        self.send(Method::GET, path, RequestBody::None).await
     }
 
     /// Sends a request. An error response is a failure.
-    pub(super) async fn send(&self, method: Method, path: &str, body: Body) -> Result<ApiResponse, Failure> {
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: RequestBody,
+    ) -> Result<ApiResponse, Failure> {
         let response = self.call(method, path, &body).await.map_err(Failure::failed)?;
         response.accepted().map_err(|error| self.failure_of(&error))
     }
@@ -155,7 +160,7 @@ impl OperatorClient {
         &self,
         method: Method,
         path: &str,
-        body: Body,
+        body: RequestBody,
         timeout: Duration,
     ) -> Result<ApiResponse, Failure> {
         let response = match &self.transport {
@@ -183,17 +188,17 @@ impl OperatorClient {
         };
         let streamed = match &self.transport {
             Transport::Remote { client, token } => {
-                let request = request(Method::GET, client.url().path(), path, token, &Body::None);
+                let request = request(Method::GET, client.url().path(), path, token, &RequestBody::None);
                 client.stream(with_id(request), piece).await
             }
             Transport::InProcess(gateway) => {
-                let request = request(Method::GET, BASE, path, gateway.token(), &Body::None);
+                let request = request(Method::GET, BASE, path, gateway.token(), &RequestBody::None);
                 gateway.stream(with_id(request), piece).await
             }
         };
         match streamed.map_err(StreamError::Call)? {
-            Streamed::Ended => Ok(()),
-            Streamed::Refused(response) => match response.accepted() {
+            StreamedResponse::Ended => Ok(()),
+            StreamedResponse::Refused(response) => match response.accepted() {
                 Ok(_) => Ok(()),
                 Err(error) => Err(StreamError::Refused(self.failure_of(&error))),
             },
@@ -236,11 +241,13 @@ impl OperatorClient {
     }
 }
 
-fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Body) -> ApiRequest {
+fn request(method: Method, base: &str, path: &str, token: &Secret, body: &RequestBody) -> ApiRequest {
     let (content_type, bytes) = match body {
-        Body::None => (None, Bytes::new()),
-        Body::Json(json) | Body::NewJson(json) => (Some("application/json"), Bytes::from(json.clone())),
-        Body::Toml(text) => (Some("application/toml"), Bytes::from(text.clone())),
+        RequestBody::None => (None, Bytes::new()),
+        RequestBody::Json(json) | RequestBody::NewJson(json) => {
+            (Some("application/json"), Bytes::from(json.clone()))
+        }
+        RequestBody::Toml(text) => (Some("application/toml"), Bytes::from(text.clone())),
     };
     let mut request = Request::new(Full::new(bytes));
     *request.method_mut() = method;
@@ -248,7 +255,7 @@ fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Body) 
     let mut bearer = HeaderValue::try_from(format!("Bearer {}", token.reveal())).expect("a checked token");
     bearer.set_sensitive(true);
     request.headers_mut().insert(AUTHORIZATION, bearer);
-    if matches!(body, Body::NewJson(_)) {
+    if matches!(body, RequestBody::NewJson(_)) {
         request.headers_mut().insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
     }
     if let Some(content_type) = content_type {

@@ -1,9 +1,9 @@
 //! `hermod operator`: people and programs that use the operator API, each with a token of its own.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -24,9 +24,9 @@ the data folder stays valid; its changes are by operator.";
 /// Manage operators with tokens of their own
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Operator {
+pub(crate) struct OperatorArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: OperatorCommand,
 }
@@ -56,12 +56,12 @@ enum OperatorCommand {
 
 const COLUMNS: [Column<Value>; 1] = [("name", Left, |entry| text(&entry["name"]))];
 
-impl Operator {
+impl OperatorArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Operator { target, command } = self;
+        let OperatorArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             OperatorCommand::Add { name, secrets_to } => {
-                let fields = Fields::default().with("name", Some(name.clone()));
+                let fields = EntryFields::default().with("name", Some(name.clone()));
                 entries::create(client, Kind::Operator, &name, fields, secrets_to.as_deref()).await
             }
             OperatorCommand::List => entries::list(client, Kind::Operator, None, &COLUMNS).await,

@@ -2,7 +2,7 @@
 
 use super::entries;
 use super::list::{NextPage, print_page};
-use super::operator_client::{Body, OperatorClient};
+use super::operator_client::{OperatorClient, RequestBody};
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -13,7 +13,7 @@ use hermod_gateway::views::paging::Limit;
 use hyper::Method;
 
 #[derive(Args)]
-pub(super) struct OptOuts {
+pub(super) struct OptOutsArgs {
     /// The account
     name: String,
     /// Add an opt-out: the account can send nothing to this number
@@ -30,21 +30,21 @@ pub(super) struct OptOuts {
     after: Option<String>,
 }
 
-impl OptOuts {
+impl OptOutsArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let OptOuts { name, add, how, lift, after } = self;
+        let OptOutsArgs { name, add, how, lift, after } = self;
         let path = format!("{}/opt-outs", entries::path(Kind::Account, &name));
         if let Some(number) = add {
             let how = how.unwrap_or_else(|| "operator".to_owned());
             let path = format!("{path}/{}", escape(&number));
-            let response = client.send(Method::PUT, &path, Body::json(&OptOutRequest { how })).await?;
+            let response = client.send(Method::PUT, &path, RequestBody::json(&OptOutRequest { how })).await?;
             return client.print(&response, |OptOutView { number, at, .. }| {
                 format!("{} is opted out of {name} since {at}.\n", output::safe(&number))
             });
         }
         if let Some(number) = lift {
             let path = format!("{path}/{}", escape(&number));
-            let response = client.send(Method::DELETE, &path, Body::None).await?;
+            let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
             return client.print(&response, |OptOutRemovedView { number, .. }| {
                 format!("{name} can send to {} again.\n", output::safe(&number))
             });

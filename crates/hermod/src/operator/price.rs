@@ -1,9 +1,9 @@
 //! `hermod price`: prices of a part, by destination.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output;
 use crate::output::Align::{Left, Right};
@@ -29,9 +29,9 @@ number.";
 /// Manage prices of a part, by destination
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Price {
+pub(crate) struct PriceArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: PriceCommand,
 }
@@ -100,9 +100,9 @@ pub(super) fn destination(entry: &Value) -> String {
     }
 }
 
-impl Price {
+impl PriceArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Price { target, command } = self;
+        let PriceArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             PriceCommand::List { account } => {
                 entries::list(client, Kind::Price, account, &COLUMNS).await?;
@@ -112,7 +112,7 @@ impl Price {
                 output::print("\nPer part, in the currency of the sending account.\n")
             }
             PriceCommand::Set { which, per_part } => {
-                let fields = Fields::default().with("per_part", Some(per_part));
+                let fields = EntryFields::default().with("per_part", Some(per_part));
                 entries::set(client, Kind::Price, &which.name(), fields).await
             }
             PriceCommand::Remove { which } => entries::remove(client, Kind::Price, &which.name()).await,

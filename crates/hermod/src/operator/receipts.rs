@@ -4,7 +4,7 @@ use super::entries;
 use super::operator_client::{OperatorClient, with_query};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
-use crate::output::{self, Table};
+use crate::output::{self, TextTable};
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::deliveries::{
@@ -22,7 +22,7 @@ responses. If they are the same numbers in another base, set the conversion: her
 acme --ids hex-to-decimal.";
 
 #[derive(Args)]
-pub(super) struct Receipts {
+pub(super) struct ReceiptsArgs {
     /// The carrier
     name: String,
     /// Rows, 1 to 1000
@@ -30,7 +30,7 @@ pub(super) struct Receipts {
     limit: Limit,
 }
 
-impl Receipts {
+impl ReceiptsArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let path = format!("{}/receipts", entries::path(Kind::Carrier, &self.name));
         let response = client.get(&with_query(&path, &ReceiptsQuery { limit: Some(self.limit) })).await?;
@@ -60,7 +60,7 @@ fn receipts_text(view: &UnmatchedReceiptsView) -> String {
 }
 
 fn side_by_side(parked: &[ParkedReceiptView], answers: &[ResponseIdView]) -> String {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("receipt", Left),
         ("received", Left),
         ("says", Left),

@@ -1,8 +1,8 @@
 //! `hermod record`: the state of the record, and its rebuild.
 
-use super::operator_client::{Body, OperatorClient};
+use super::operator_client::{OperatorClient, RequestBody};
 use super::record_notes::time;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::{Args, Subcommand};
@@ -37,9 +37,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Show the state of the record, or rebuild it
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Record {
+pub(crate) struct RecordArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: RecordCommand,
 }
@@ -54,9 +54,9 @@ enum RecordCommand {
     Rebuild,
 }
 
-impl Record {
+impl RecordArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Record { target, command } = self;
+        let RecordArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             RecordCommand::Status => {
                 let response = client.get("/record").await?;
@@ -82,7 +82,7 @@ fn status_text(RecordStatusView { enabled, lag_ms, catching_up }: RecordStatusVi
 /// Begins a rebuild and shows its progress until it is complete.
 async fn rebuild(client: &OperatorClient) -> CommandResult {
     let clock = Clock::real();
-    let mut response = client.send(Method::POST, "/record/rebuild", Body::None).await?;
+    let mut response = client.send(Method::POST, "/record/rebuild", RequestBody::None).await?;
     client.note_write();
     let mut most = 0;
     loop {

@@ -3,7 +3,7 @@
 use super::list::table;
 use super::operator_client::with_query;
 use super::record_notes::{behind, more};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::safe;
 use clap::Args;
@@ -29,7 +29,7 @@ number, and is kept for 7 days. --grouped counts rejected requests by code and s
 /// List requests of customers, and why they were rejected
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Requests {
+pub(crate) struct RequestsArgs {
     /// Only requests of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -64,12 +64,12 @@ pub(crate) struct Requests {
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Requests {
+impl RequestsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Requests { account, code, kind, request, rejected, since, until, cursor, limit, .. } = self;
+        let RequestsArgs { account, code, kind, request, rejected, since, until, cursor, limit, .. } = self;
         let (grouped, csv) = (self.grouped, self.csv);
         self.target.run(MissingDir::Refuse, async move |client| {
             let rejected = rejected.then_some(true);

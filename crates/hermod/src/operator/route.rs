@@ -2,9 +2,9 @@
 
 use super::entries::{self, text};
 use super::explain;
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -38,9 +38,9 @@ weight, and a recipient keeps its carrier while that carrier is healthy.";
 /// Manage routes: the carriers of a destination
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Route {
+pub(crate) struct RouteArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: RouteCommand,
 }
@@ -78,7 +78,7 @@ enum RouteCommand {
     /// Explain which route a message to a number takes
     #[command(after_help = "Examples:\n  hermod route explain +4915112345678\n  \
                             hermod route explain +4915112345678 --account shop --from Shop\n\nNothing is sent.")]
-    Explain(explain::Explain),
+    Explain(explain::ExplainArgs),
     /// Remove a route; its numbers then take a less specific route, or none
     #[command(after_help = "Example:\n  hermod route remove 49")]
     Remove {
@@ -109,14 +109,14 @@ fn carrier_text(carrier: &Value) -> String {
     }
 }
 
-impl Route {
+impl RouteArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Route { target, command } = self;
+        let RouteArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             RouteCommand::Show { route } => entries::show(client, Kind::Route, &route).await,
             RouteCommand::List { account } => entries::list(client, Kind::Route, account, &COLUMNS).await,
             RouteCommand::Set { route, carriers, in_doubt, fail_over_refusals } => {
-                let mut fields = Fields::default()
+                let mut fields = EntryFields::default()
                     .with("in_doubt", in_doubt)
                     .with("fail_over_refusals", fail_over_refusals);
                 if !carriers.is_empty() {

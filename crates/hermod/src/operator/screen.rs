@@ -1,9 +1,9 @@
 //! `hermod screen`: screening rules, patterns that hold a message for review.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -23,9 +23,9 @@ approval, the customer's retry passes.";
 /// Manage screening rules, which hold messages for review
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Screen {
+pub(crate) struct ScreenArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: ScreenCommand,
 }
@@ -73,15 +73,17 @@ const COLUMNS: [Column<Value>; 4] = [
     ("pattern", Left, |entry| text(&entry["pattern"])),
 ];
 
-impl Screen {
+impl ScreenArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Screen { target, command } = self;
+        let ScreenArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ScreenCommand::Show { name } => entries::show(client, Kind::Screen, &name).await,
             ScreenCommand::List => entries::list(client, Kind::Screen, None, &COLUMNS).await,
             ScreenCommand::Set { name, pattern, field, account } => {
-                let fields =
-                    Fields::default().with("pattern", pattern).with("field", field).with("account", account);
+                let fields = EntryFields::default()
+                    .with("pattern", pattern)
+                    .with("field", field)
+                    .with("account", account);
                 entries::set(client, Kind::Screen, &name, fields).await
             }
             ScreenCommand::Remove { name } => entries::remove(client, Kind::Screen, &name).await,

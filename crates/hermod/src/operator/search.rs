@@ -3,7 +3,7 @@
 use super::list::table;
 use super::operator_client::{OperatorClient, with_query};
 use super::record_notes::{behind, more};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use clap::Args;
 use hermod_gateway::views::paging::Limit;
@@ -32,7 +32,7 @@ begin with an apostrophe. Import the column id as text: it has more digits than 
 /// Search messages: by number, sender, account, state, carrier, time and ids
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Messages {
+pub(crate) struct MessagesArgs {
     /// Only messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct Messages {
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 const STATES: [&str; 7] =
@@ -112,10 +112,10 @@ const NOT_WITH_TEXT: [&str; 13] = [
     "csv",
 ];
 
-impl Messages {
+impl MessagesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Messages { account, to, from, state, country, network, carrier, connection, .. } = self;
-        let Messages { carrier_id, request, key, event, since, until, text, cursor, limit, .. } = self;
+        let MessagesArgs { account, to, from, state, country, network, carrier, connection, .. } = self;
+        let MessagesArgs { carrier_id, request, key, event, since, until, text, cursor, limit, .. } = self;
         let (count, csv) = (self.count, self.csv);
         self.target.run(MissingDir::Refuse, async move |client| {
             if let Some(text) = text {

@@ -1,10 +1,10 @@
 //! `hermod sender`: sender ids, approved or blocked.
 
 use super::entries::{self, text};
-use super::fields::Fields;
+use super::fields::EntryFields;
 use super::list::Column;
 use super::operator_client::OperatorClient;
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
@@ -25,9 +25,9 @@ account's approved sender id (PayPa1, Pay-Pal) is rejected unless --look-alike i
 /// Manage sender ids of accounts
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Sender {
+pub(crate) struct SenderArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: SenderCommand,
 }
@@ -86,17 +86,17 @@ const COLUMNS: [Column<Value>; 3] = [
     ("state", Left, |entry| text(&entry["state"])),
 ];
 
-impl Sender {
+impl SenderArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Sender { target, command } = self;
+        let SenderArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             SenderCommand::List { account } => entries::list(client, Kind::Sender, account, &COLUMNS).await,
             SenderCommand::Approve { sender, account, look_alike } => {
-                let fields = Fields::default().with("look_alike", look_alike.then_some(true));
+                let fields = EntryFields::default().with("look_alike", look_alike.then_some(true));
                 set_state(client, &sender, Some(&account), "approved", fields).await
             }
             SenderCommand::Block { sender, account } => {
-                set_state(client, &sender, account.as_deref(), "blocked", Fields::default()).await
+                set_state(client, &sender, account.as_deref(), "blocked", EntryFields::default()).await
             }
             SenderCommand::Remove { sender, account } => {
                 entries::remove(client, Kind::Sender, &name(&sender, account.as_deref())).await
@@ -110,7 +110,7 @@ async fn set_state(
     sender: &str,
     account: Option<&str>,
     state: &str,
-    fields: Fields,
+    fields: EntryFields,
 ) -> CommandResult {
     entries::set(client, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
 }

@@ -15,7 +15,7 @@ use hermod_gateway::views::money::{
 use hermod_gateway::views::paging::{Limit, RowNumber};
 
 #[derive(Args)]
-pub(super) struct Ledger {
+pub(super) struct LedgerArgs {
     /// The account
     name: String,
     /// Only entries before this id; the last line of a page has it
@@ -26,9 +26,9 @@ pub(super) struct Ledger {
     limit: Limit,
 }
 
-impl Ledger {
+impl LedgerArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let Ledger { name, before, limit } = self;
+        let LedgerArgs { name, before, limit } = self;
         let path = format!("{}/ledger", entries::path(Kind::Account, &name));
         let query = LedgerQuery { before, limit: Some(limit) };
         print_page::<LedgerEntryView>(client, &path, &query, NextPage::Before).await
@@ -36,7 +36,7 @@ impl Ledger {
 }
 
 #[derive(Args)]
-pub(super) struct Statement {
+pub(super) struct StatementArgs {
     /// The account
     name: String,
     /// The first UTC day, such as 2026-11-01 [default: the first day of this month]
@@ -47,9 +47,9 @@ pub(super) struct Statement {
     to: Option<String>,
 }
 
-impl Statement {
+impl StatementArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let Statement { name, from, to } = self;
+        let StatementArgs { name, from, to } = self;
         let today = Clock::real().now().day().to_string();
         let from = from.unwrap_or_else(|| format!("{}-01", &today[..7]));
         let query = DaysQuery { from, to: to.unwrap_or(today) };

@@ -3,7 +3,7 @@
 use super::list::{Column, table_of};
 use super::operator_client::with_query;
 use super::record_notes::{bar, behind, time};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
@@ -30,7 +30,7 @@ const BAR_WIDTH: usize = 24;
 /// Show statistics: messages, delivery, spend and times, with bars
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Stats {
+pub(crate) struct StatsArgs {
     /// Only messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -53,15 +53,15 @@ pub(crate) struct Stats {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 const DIMENSIONS: [&str; 8] =
     ["all", "account", "connection", "country", "network", "carrier", "sender", "refusal"];
 
-impl Stats {
+impl StatsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Stats { account, by, value, per, since, until, csv, target } = self;
+        let StatsArgs { account, by, value, per, since, until, csv, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let sum = (by != "all" && per.is_none() && !csv).then_some(true);
             let query = StatisticsQuery { account, by: Some(by), value, per, sum, since: Some(since), until };

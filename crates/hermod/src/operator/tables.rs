@@ -1,6 +1,6 @@
 //! The columns of every list of views.
 
-use super::list::{Column, Listed};
+use super::list::{Column, ListedView};
 use super::record_notes::time;
 use crate::output;
 use crate::output::Align::{Left, Right};
@@ -19,7 +19,7 @@ use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
 use serde_json::Value;
 use std::fmt::Display;
 
-impl Listed for AuditRowView {
+impl ListedView for AuditRowView {
     const COLUMNS: &'static [Column<AuditRowView>] = &[
         ("number", Right, |row| row.number.to_string()),
         ("at", Left, |row| row.at.clone()),
@@ -43,7 +43,7 @@ pub(super) fn on_node(node: Option<&str>, number: &impl Display) -> String {
     node.map_or_else(|| number.to_string(), |node| format!("{}/{number}", output::safe(node)))
 }
 
-impl Listed for BindView {
+impl ListedView for BindView {
     const COLUMNS: &'static [Column<BindView>] = &[
         ("bind", Right, |bind| on_node(bind.node.as_deref(), &bind.number)),
         ("system id", Left, |bind| bind.system_id.clone()),
@@ -64,7 +64,7 @@ impl Listed for BindView {
     const EMPTY: &'static str = "No customer is bound.";
 }
 
-impl Listed for NodeView {
+impl ListedView for NodeView {
     const COLUMNS: &'static [Column<NodeView>] = &[
         ("node", Left, |node| node.name.clone()),
         ("state", Left, |node| node.state.clone()),
@@ -75,7 +75,7 @@ impl Listed for NodeView {
     const EMPTY: &'static str = "The store is embedded: this gateway is the only one.";
 }
 
-impl Listed for GivenUpView {
+impl ListedView for GivenUpView {
     const COLUMNS: &'static [Column<GivenUpView>] = &[
         ("message", Left, |report| report.message_id.clone()),
         ("account", Left, |report| report.account.clone()),
@@ -88,7 +88,7 @@ impl Listed for GivenUpView {
     const EMPTY: &'static str = "No reports were given up.";
 }
 
-impl Listed for SetAsideView {
+impl ListedView for SetAsideView {
     const COLUMNS: &'static [Column<SetAsideView>] = &[
         ("number", Right, |row| row.number.to_string()),
         ("message", Left, |row| row.message_id.clone()),
@@ -102,7 +102,7 @@ impl Listed for SetAsideView {
     const EMPTY: &'static str = "No rows are set aside.";
 }
 
-impl Listed for UnassignedView {
+impl ListedView for UnassignedView {
     const COLUMNS: &'static [Column<UnassignedView>] = &[
         ("message", Left, |message| message.message_id.clone()),
         ("received", Left, |message| message.received_at.clone()),
@@ -114,7 +114,7 @@ impl Listed for UnassignedView {
     const EMPTY: &'static str = "Every message is assigned to an account.";
 }
 
-impl Listed for OptOutView {
+impl ListedView for OptOutView {
     const COLUMNS: &'static [Column<OptOutView>] = &[
         ("number", Left, |opt_out| opt_out.number.clone()),
         ("since", Left, |opt_out| opt_out.at.clone()),
@@ -123,7 +123,7 @@ impl Listed for OptOutView {
     const EMPTY: &'static str = "No opt-outs.";
 }
 
-impl Listed for ReviewView {
+impl ListedView for ReviewView {
     const COLUMNS: &'static [Column<ReviewView>] = &[
         ("id", Right, |case| case.id.to_string()),
         ("opened", Left, |case| case.opened_at.clone()),
@@ -136,7 +136,7 @@ impl Listed for ReviewView {
     const EMPTY: &'static str = "No review cases in this state.";
 }
 
-impl Listed for LedgerEntryView {
+impl ListedView for LedgerEntryView {
     const COLUMNS: &'static [Column<LedgerEntryView>] = &[
         ("id", Right, |entry| entry.id.to_string()),
         ("at", Left, |entry| entry.at.clone()),
@@ -149,7 +149,7 @@ impl Listed for LedgerEntryView {
     const EMPTY: &'static str = "No ledger entries.";
 }
 
-impl Listed for EventView {
+impl ListedView for EventView {
     const COLUMNS: &'static [Column<EventView>] = &[
         ("event", Left, |event| event.event.clone()),
         ("kind", Left, |event| event.kind.clone()),
@@ -164,7 +164,7 @@ impl Listed for EventView {
     const EMPTY: &'static str = "No webhook events.";
 }
 
-impl Listed for EndpointView {
+impl ListedView for EndpointView {
     const COLUMNS: &'static [Column<EndpointView>] = &[
         ("kind", Left, |endpoint| endpoint.kind.clone()),
         ("waiting", Right, |endpoint| endpoint.waiting.to_string()),
@@ -174,7 +174,7 @@ impl Listed for EndpointView {
     const EMPTY: &'static str = "No events are waiting.";
 }
 
-impl Listed for AttemptView {
+impl ListedView for AttemptView {
     const COLUMNS: &'static [Column<AttemptView>] = &[
         ("at", Left, |attempt| attempt.at.clone()),
         ("took", Right, |attempt| format!("{} ms", attempt.took_ms)),
@@ -186,7 +186,7 @@ impl Listed for AttemptView {
     const EMPTY: &'static str = "No attempt was made yet.";
 }
 
-impl Listed for CarrierCandidateView {
+impl ListedView for CarrierCandidateView {
     const COLUMNS: &'static [Column<CarrierCandidateView>] = &[
         ("carrier", Left, |carrier| carrier.carrier.clone()),
         ("priority", Right, |carrier| carrier.priority.to_string()),
@@ -198,7 +198,7 @@ impl Listed for CarrierCandidateView {
     const EMPTY: &'static str = "";
 }
 
-impl Listed for RouteCandidateView {
+impl ListedView for RouteCandidateView {
     const COLUMNS: &'static [Column<RouteCandidateView>] = &[
         ("route", Left, |route| route.route.clone()),
         ("decision", Left, |route| route.decision.replace('-', " ")),
@@ -207,7 +207,7 @@ impl Listed for RouteCandidateView {
     const EMPTY: &'static str = "";
 }
 
-impl Listed for ControlView {
+impl ListedView for ControlView {
     const COLUMNS: &'static [Column<ControlView>] = &[
         ("control", Left, |control| control.name.clone()),
         ("mode", Left, |control| control.mode.clone()),
@@ -221,7 +221,7 @@ impl Listed for ControlView {
     const EMPTY: &'static str = "No traffic controls apply.";
 }
 
-impl Listed for CustomerRequestView {
+impl ListedView for CustomerRequestView {
     const COLUMNS: &'static [Column<CustomerRequestView>] = &[
         ("request", Right, |request| request.id.to_string()),
         ("account", Left, |request| request.account.clone()),
@@ -236,7 +236,7 @@ impl Listed for CustomerRequestView {
     const EMPTY: &'static str = "No requests found.";
 }
 
-impl Listed for DeliveryView {
+impl ListedView for DeliveryView {
     const COLUMNS: &'static [Column<DeliveryView>] = &[
         ("carrier", Left, |row| row.carrier.clone()),
         ("country", Left, |row| row.country.clone()),
@@ -254,7 +254,7 @@ impl Listed for DeliveryView {
     const EMPTY: &'static str = "No carrier accepted any parts.";
 }
 
-impl Listed for MessageView {
+impl ListedView for MessageView {
     const COLUMNS: &'static [Column<MessageView>] = &[
         ("accepted", Left, |message| message.accepted_at.clone()),
         ("id", Left, |message| message.id.clone()),
@@ -271,7 +271,7 @@ impl Listed for MessageView {
     const EMPTY: &'static str = "No messages found.";
 }
 
-impl Listed for RequestView {
+impl ListedView for RequestView {
     const COLUMNS: &'static [Column<RequestView>] = &[
         ("at", Left, |request| request.at.clone()),
         ("account", Left, |request| text(&request.account)),

@@ -2,7 +2,7 @@
 
 use super::message::step_text;
 use super::operator_client::{OperatorClient, StreamError, with_query};
-use super::target::{MissingDir, Target};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::CallError;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -26,17 +26,17 @@ const RECONNECT_AFTER: Duration = Duration::from_secs(2);
 /// Watch messages live
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Tail {
+pub(crate) struct TailArgs {
     /// Only messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
-impl Tail {
+impl TailArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Tail { account, target } = self;
+        let TailArgs { account, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query("/live", &LiveQuery { account });
             follow(client, &path).await

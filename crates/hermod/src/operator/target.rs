@@ -2,11 +2,10 @@
 
 use super::in_process::InProcess;
 use super::operator_client::OperatorClient;
-use crate::client::{Client, Url};
-use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX};
+use crate::client::{HttpClient, Url};
+use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX, first_line};
 use crate::failure::{CommandResult, Failure};
 use crate::runtime;
-use crate::secret_file::first_line;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(next_help_heading = "Gateway")]
-pub(crate) struct Target {
+pub(crate) struct TargetArgs {
     #[command(flatten)]
     folder: DataFolder,
     /// Address of the operator API of another gateway; the path defaults to /operator/v1
@@ -55,7 +54,7 @@ enum FreeOrRunning<T> {
     Running(OperatorClient),
 }
 
-impl Target {
+impl TargetArgs {
     /// Runs a command with a client of the selected gateway.
     pub(crate) fn run(
         self,
@@ -194,13 +193,13 @@ impl Target {
         }
     }
 
-    fn client(&self, url: Url) -> Result<Client, Failure> {
+    fn client(&self, url: Url) -> Result<HttpClient, Failure> {
         if !url.is_private() && !self.plain_http {
             return Err(Failure::usage(format!(
                 "{url} would send the token unencrypted: use https://, or allow it with --plain-http"
             )));
         }
-        Client::new(url, self.ca.as_deref()).map_err(Failure::usage)
+        HttpClient::new(url, self.ca.as_deref()).map_err(Failure::usage)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `hermod carrier trace`: prints a carrier's PDUs as they are sent and received.
 
 use super::entries;
-use super::operator_client::{Body, OperatorClient, with_query};
+use super::operator_client::{OperatorClient, RequestBody, with_query};
 use super::tables::{on_node, silent_nodes};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -29,7 +29,7 @@ passwords nor texts. -> is sent to the carrier, <- is received from it. With sev
 of other nodes come about a second later.";
 
 #[derive(Args)]
-pub(super) struct Trace {
+pub(super) struct TraceArgs {
     /// The carrier
     name: String,
     /// How long to trace, 1s to 1h
@@ -37,12 +37,12 @@ pub(super) struct Trace {
     duration: String,
 }
 
-impl Trace {
+impl TraceArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let path = format!("{}/trace", entries::path(Kind::Carrier, &self.name));
         // Lines of an earlier trace are skipped.
         let earlier: TraceView = client.get(&path).await?.read_as().map_err(Failure::failed)?;
-        let body = Body::json(&TraceRequest { duration: self.duration });
+        let body = RequestBody::json(&TraceRequest { duration: self.duration });
         let started = client.send(Method::PUT, &path, body).await?;
         let TraceStateView { missing_nodes, .. } = started.read_as().map_err(Failure::failed)?;
         if !client.json {

@@ -2,8 +2,8 @@
 
 use super::entries::{self, text};
 use super::list::Column;
-use super::operator_client::Body;
-use super::target::{MissingDir, Target};
+use super::operator_client::RequestBody;
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
@@ -33,9 +33,9 @@ texts nor whole numbers; a viewer reads and changes nothing.";
 /// Manage the users of the portal
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct User {
+pub(crate) struct UserArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     command: UserCommand,
 }
@@ -100,21 +100,22 @@ fn roles(user: &Value) -> String {
     roles.collect::<Vec<_>>().join(", ")
 }
 
-impl User {
+impl UserArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let User { target, command } = self;
+        let UserArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             UserCommand::Invite { email, account, role } => {
                 let path = format!("/users/{}/invite", escape(&email));
-                let response =
-                    client.send(Method::POST, &path, Body::json(&InviteRequest { account, role })).await?;
+                let response = client
+                    .send(Method::POST, &path, RequestBody::json(&InviteRequest { account, role }))
+                    .await?;
                 client.print(&response, |invitation: InvitationView| invitation_text(&invitation))
             }
             UserCommand::List { account } => entries::list(client, Kind::User, account, &COLUMNS).await,
             UserCommand::Show { email } => entries::show(client, Kind::User, &email).await,
             UserCommand::ResetSecondFactor { email } => {
                 let path = format!("/users/{}/reset-second-factor", escape(&email));
-                let response = client.send(Method::POST, &path, Body::None).await?;
+                let response = client.send(Method::POST, &path, RequestBody::None).await?;
                 client.print(&response, |view: SecondFactorView| second_factor_text(&view))
             }
             UserCommand::Remove { email } => entries::remove(client, Kind::User, &email).await,

@@ -1,12 +1,12 @@
 //! `hermod webhook show|list|attempts|replay|secret`: an account's webhooks, for the operator.
 
 use super::list::{NextPage, print_page, table};
-use super::operator_client::{Body, OperatorClient};
-use super::target::{MissingDir, Target};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
+use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use crate::secret_file::first_line;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::paging::{Limit, RowNumber};
 use hermod_gateway::views::webhooks::{
@@ -43,17 +43,17 @@ Examples, in the order of a change of secret:
 Between stage and switch, add the new secret to your receivers.";
 
 #[derive(Args)]
-pub(crate) struct ShowOne {
+pub(crate) struct WebhookShowArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     /// The account
     account: String,
 }
 
 #[derive(Args)]
-pub(crate) struct List {
+pub(crate) struct WebhookListArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     /// The account
     account: String,
     /// Only events in this state
@@ -71,9 +71,9 @@ pub(crate) struct List {
 }
 
 #[derive(Args)]
-pub(crate) struct Attempts {
+pub(crate) struct WebhookAttemptsArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     /// The account
     account: String,
     /// The webhook-id of the event
@@ -81,9 +81,9 @@ pub(crate) struct Attempts {
 }
 
 #[derive(Args)]
-pub(crate) struct Replay {
+pub(crate) struct WebhookReplayArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     /// The account
     account: String,
     /// The webhook-id of one event
@@ -98,9 +98,9 @@ pub(crate) struct Replay {
 }
 
 #[derive(Args)]
-pub(crate) struct Secret {
+pub(crate) struct WebhookSecretArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
     #[command(subcommand)]
     step: Step,
 }
@@ -131,18 +131,18 @@ enum Step {
     },
 }
 
-impl ShowOne {
+impl WebhookShowArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let ShowOne { target, account } = self;
+        let WebhookShowArgs { target, account } = self;
         target.run(MissingDir::Refuse, async move |client| {
             client.print(&client.get(&path(&account, "")).await?, |view: WebhooksView| webhooks_text(&view))
         })
     }
 }
 
-impl List {
+impl WebhookListArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let List { target, account, state, kind, before, limit } = self;
+        let WebhookListArgs { target, account, state, kind, before, limit } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = EventsQuery { kind, state, before, limit: Some(limit) };
             print_page::<EventView>(client, &path(&account, "/events"), &query, NextPage::Before).await
@@ -150,9 +150,9 @@ impl List {
     }
 }
 
-impl Attempts {
+impl WebhookAttemptsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Attempts { target, account, event } = self;
+        let WebhookAttemptsArgs { target, account, event } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let response = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
             client.print(&response, |view: EventAttemptsView| attempts_text(&view))
@@ -160,18 +160,18 @@ impl Attempts {
     }
 }
 
-impl Replay {
+impl WebhookReplayArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Replay { target, account, event, since, kind } = self;
+        let WebhookReplayArgs { target, account, event, since, kind } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let response = match event {
                 Some(event) => {
                     let path = path(&account, &format!("/events/{}/replay", escape(&event)));
-                    client.send(Method::POST, &path, Body::None).await?
+                    client.send(Method::POST, &path, RequestBody::None).await?
                 }
                 None => {
                     let request = ReplayRequest { since: since.unwrap_or_default(), kind };
-                    client.send(Method::POST, &path(&account, "/replay"), Body::json(&request)).await?
+                    client.send(Method::POST, &path(&account, "/replay"), RequestBody::json(&request)).await?
                 }
             };
             client.print(&response, |ReplayedView { replayed }| match replayed {
@@ -182,9 +182,9 @@ impl Replay {
     }
 }
 
-impl Secret {
+impl WebhookSecretArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let Secret { target, step } = self;
+        let WebhookSecretArgs { target, step } = self;
         let secret = match &step {
             Step::Stage { secret_file, .. } => secret_file.as_deref().map(first_line).transpose()?,
             Step::Switch { .. } | Step::Drop { .. } => None,
@@ -201,7 +201,7 @@ impl Secret {
 }
 
 async fn stage(client: &OperatorClient, account: &str, secret: Option<String>) -> CommandResult {
-    let body = Body::json(&WebhookSecretRequest { secret });
+    let body = RequestBody::json(&WebhookSecretRequest { secret });
     let response = client.send(Method::POST, &path(account, "/secret/stage"), body).await?;
     if client.json {
         return output::print_once(&format!("{}\n", response.body.trim_end()));
@@ -217,7 +217,8 @@ async fn stage(client: &OperatorClient, account: &str, secret: Option<String>) -
 }
 
 async fn change(client: &OperatorClient, account: &str, step: &str, sentence: &str) -> CommandResult {
-    let response = client.send(Method::POST, &path(account, &format!("/secret/{step}")), Body::None).await?;
+    let response =
+        client.send(Method::POST, &path(account, &format!("/secret/{step}")), RequestBody::None).await?;
     client.print(&response, |_: WebhookSecretView| sentence.to_owned())
 }
 

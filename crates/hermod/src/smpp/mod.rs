@@ -14,7 +14,7 @@ Examples:
 /// Test an SMPP server as a customer
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Smpp {
+pub(crate) struct SmppArgs {
     #[command(subcommand)]
     what: What,
 }
@@ -23,10 +23,10 @@ pub(crate) struct Smpp {
 enum What {
     /// Bind, explain the result, optionally send one message, and unbind
     #[command(after_help = test_bind::EXAMPLES)]
-    TestBind(Box<test_bind::TestBind>),
+    TestBind(Box<test_bind::TestBindArgs>),
 }
 
-impl Smpp {
+impl SmppArgs {
     pub(crate) fn run(self) -> CommandResult {
         match self.what {
             What::TestBind(test) => test.run(),

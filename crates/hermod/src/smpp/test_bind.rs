@@ -1,11 +1,11 @@
 //! `hermod smpp test-bind`: binds, explains the result, and optionally sends one message and waits for its receipt.
 
 use super::explanations;
-use crate::client::tls::{Tls, Trust};
+use crate::client::tls::{ClientTls, Trust};
+use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{print, safe};
 use crate::runtime;
-use crate::secret_file::first_line;
 use clap::Args;
 use hermod_gateway::clock::within;
 use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
@@ -40,7 +40,7 @@ const ASCII_CHARS_MAX: usize = 160;
 const WIDE_UNITS_MAX: usize = 70;
 
 #[derive(Args)]
-pub(super) struct TestBind {
+pub(super) struct TestBindArgs {
     /// Host name or address of the server
     #[arg(long, value_name = "HOST")]
     host: String,
@@ -96,8 +96,8 @@ pub(super) struct TestBind {
 
 type Driver = SessionDriver<()>;
 
-impl TestBind {
-    pub(super) fn run(self: Box<TestBind>) -> CommandResult {
+impl TestBindArgs {
+    pub(super) fn run(self: Box<TestBindArgs>) -> CommandResult {
         let password = first_line(&self.password_file)?;
         let text = Text::of(&self.text)?;
         runtime::block_on(async move { self.test(&password, &text).await })
@@ -147,7 +147,7 @@ impl TestBind {
             return Ok(Box::new(stream));
         }
         let trust = if self.insecure { Trust::Any } else { Trust::Authorities(self.ca.as_deref()) };
-        let stream = Tls::new(&trust)?.handshake(&self.host, stream).await.map_err(|error| {
+        let stream = ClientTls::new(&trust)?.handshake(&self.host, stream).await.map_err(|error| {
             format!(
                 "the TLS handshake with {} failed: {error} (--ca FILE sets a private authority, --insecure accepts any \
                  certificate)",

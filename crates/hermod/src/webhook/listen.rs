@@ -2,11 +2,11 @@
 //! purpose to test retries.
 
 use super::verify::verdict;
+use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{fields, print, safe};
 use crate::runtime;
-use crate::secret_file::first_line;
-use crate::signals::Signals;
+use crate::runtime::Signals;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::webhook_signature::valid_signatures;
@@ -35,7 +35,7 @@ With --secret-file, posts without a valid signature get 403, as a receiver shoul
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
-pub(super) struct Listen {
+pub(super) struct ListenArgs {
     /// Port to listen on; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 9000)]
     port: u16,
@@ -50,7 +50,7 @@ pub(super) struct Listen {
     answer: ReceiverBehaviour,
 }
 
-impl Listen {
+impl ListenArgs {
     pub(super) fn run(self) -> CommandResult {
         let secret = self.secret_file.as_deref().map(first_line).transpose()?;
         runtime::block_on(async move { self.listen(secret.as_deref()).await })

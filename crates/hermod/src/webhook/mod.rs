@@ -18,7 +18,7 @@ Examples:
 /// Receive and verify webhooks; for the operator: list and replay events of an account
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct Webhook {
+pub(crate) struct WebhookArgs {
     #[command(subcommand)]
     command: WebhookCommand,
 }
@@ -27,28 +27,28 @@ pub(crate) struct Webhook {
 enum WebhookCommand {
     /// Receive webhooks, print them and verify their signatures
     #[command(after_help = listen::EXAMPLES)]
-    Listen(listen::Listen),
+    Listen(listen::ListenArgs),
     /// Verify the signature of a saved webhook
     #[command(after_help = verify::EXAMPLES)]
-    Verify(verify::Verify),
+    Verify(verify::VerifyArgs),
     /// Show the webhook addresses and queues of an account
     #[command(after_help = operated::SHOW_EXAMPLES)]
-    Show(Box<operated::ShowOne>),
+    Show(Box<operated::WebhookShowArgs>),
     /// List webhook events of an account, the newest first
     #[command(after_help = operated::LIST_EXAMPLES)]
-    List(Box<operated::List>),
+    List(Box<operated::WebhookListArgs>),
     /// Show the attempts of an event
     #[command(after_help = operated::ATTEMPTS_EXAMPLES)]
-    Attempts(Box<operated::Attempts>),
+    Attempts(Box<operated::WebhookAttemptsArgs>),
     /// Post an event again, or all failed events
     #[command(after_help = operated::REPLAY_EXAMPLES)]
-    Replay(Box<operated::Replay>),
+    Replay(Box<operated::WebhookReplayArgs>),
     /// Change the signing secret of an account
     #[command(after_help = operated::SECRET_EXAMPLES, arg_required_else_help = true)]
-    Secret(Box<operated::Secret>),
+    Secret(Box<operated::WebhookSecretArgs>),
 }
 
-impl Webhook {
+impl WebhookArgs {
     pub(crate) fn run(self) -> CommandResult {
         match self.command {
             WebhookCommand::Listen(listen) => listen.run(),

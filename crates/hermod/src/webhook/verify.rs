@@ -1,8 +1,8 @@
 //! `hermod webhook verify`: verifies the signature of a saved webhook.
 
+use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
 use crate::output::print;
-use crate::secret_file::first_line;
 use clap::Args;
 use hermod_gateway::webhook_signature::{SIGNATURE, SignatureHeader, valid_signatures};
 use std::io::Read as _;
@@ -23,7 +23,7 @@ Exit codes: 0 valid; 1 not valid; 2 the command line is invalid.";
 const BODY_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Args)]
-pub(super) struct Verify {
+pub(super) struct VerifyArgs {
     /// File with the webhook secret in its first line
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Verify {
     header: Vec<String>,
 }
 
-impl Verify {
+impl VerifyArgs {
     pub(super) fn run(self) -> CommandResult {
         let secret = first_line(&self.secret_file)?;
         let body = read(&self.body)?;

@@ -5,7 +5,7 @@ use crate::gateways::{Served, provision_text};
 use crate::real_time::PATIENCE;
 use crate::scenario::Esme;
 use hermod_gateway::clock::within;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use hermod_smpp::BindType;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,8 +37,8 @@ async fn health(address: SocketAddr) -> String {
 }
 
 /// Floods both listeners from one address and checks that other addresses are served.
-async fn serve_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile::TempDir, Carrier) {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+async fn serve_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile::TempDir, SimulatedCarrier) {
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = limits(soft, hard);
     let connection = "[[connection]]\nname = \"alice-http\"\n";

@@ -3,7 +3,7 @@
 
 use crate::gateways::{Served, data_folder};
 use crate::scenario::http;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, Script, SimulatedCarrier};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ const SETTINGS: &str = "failed_sign_ins = 60000\n[log]\nlevel = \"error\"\n";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn customer_api_conforms_to_its_openapi_document() {
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
-    let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let gateway = Served::start_with(folder.path(), SETTINGS, &provision(carrier.addr()));
     let document = format!("http://{}/openapi.json", gateway.address());

@@ -4,7 +4,7 @@ use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::http::call;
 use crate::scenario::{Esme, message};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, Script, SimulatedCarrier};
 use hermod_smpp::{BindType, CommandStatus};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ const SETTINGS: &str = "[smpp]\nresponse_timeout = \"5m\"\n[shutdown]\nannounce 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_gateway_serves_its_binds_until_they_have_answered_and_repeats_no_receipt() {
     let script = Script::new().receipt_after(Duration::ZERO, Outcome::Delivered);
-    let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let access = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"alice\"\n\
                   password = \"secret12\"\n";

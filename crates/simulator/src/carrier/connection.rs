@@ -10,7 +10,7 @@ use hermod_smpp::{CommandId, Header};
 use tokio::io::Interest;
 use tokio::sync::watch;
 
-use super::link::{Link, LinkState, PDU_BYTES_MAX};
+use super::link::{PDU_BYTES_MAX, SimulatedLink, SimulatedLinkState};
 use super::script::WriteMode;
 use super::socket::{LinkSocket, READ_BYTES};
 use super::{Orders, Shared};
@@ -29,7 +29,7 @@ pub(super) async fn run(
     (mut orders, obeyed): (watch::Receiver<Orders>, Orders),
 ) {
     let mut connection = Connection {
-        link: Link::new(Arc::clone(&shared), number),
+        link: SimulatedLink::new(Arc::clone(&shared), number),
         shared: Arc::clone(&shared),
         socket,
         input: BytesMut::with_capacity(READ_BYTES),
@@ -40,14 +40,14 @@ pub(super) async fn run(
         close_by: None,
     };
     let ended = connection.serve(&mut orders).await;
-    if ended.is_ok() && connection.link.state == LinkState::Ended {
+    if ended.is_ok() && connection.link.state == SimulatedLinkState::Ended {
         connection.close().await;
     }
     connection.link.on_disconnect(runtime::now());
 }
 
 struct Connection {
-    link: Link,
+    link: SimulatedLink,
     shared: Arc<Shared>,
     socket: LinkSocket,
     /// Octets of an incomplete PDU.
@@ -88,16 +88,16 @@ impl Connection {
                 self.stall(until, orders).await?;
                 continue;
             }
-            if self.link.state == LinkState::Open {
+            if self.link.state == SimulatedLinkState::Open {
                 self.link.process(now);
             }
             self.socket.flush()?;
             let written = self.write(now)?;
-            if written > 0 && self.link.state == LinkState::Open && !self.link.session.may_read() {
+            if written > 0 && self.link.state == SimulatedLinkState::Open && !self.link.session.may_read() {
                 // The session reads again once its output has room.
                 continue;
             }
-            if self.link.state != LinkState::Open {
+            if self.link.state != SimulatedLinkState::Open {
                 let close_by = *self.close_by.get_or_insert(now + CLOSE_WAIT_MAX);
                 if self.link.session.output().is_empty() || close_by <= now {
                     return Ok(());
@@ -158,8 +158,8 @@ impl Connection {
 
     fn next_due(&self, now: Instant) -> Instant {
         let link = match self.link.state {
-            LinkState::Open => self.link.next_due(),
-            LinkState::CutAfterFlush | LinkState::Ended => self.close_by,
+            SimulatedLinkState::Open => self.link.next_due(),
+            SimulatedLinkState::CutAfterFlush | SimulatedLinkState::Ended => self.close_by,
         };
         [link, self.held_until, self.link.cut_at].into_iter().flatten().fold(now + IDLE_WAKE, Instant::min)
     }
@@ -178,7 +178,7 @@ impl Connection {
 
     /// Muted links are read without limit.
     fn may_read(&self) -> bool {
-        self.link.state == LinkState::Open && (self.link.is_muted() || self.link.session.may_read())
+        self.link.state == SimulatedLinkState::Open && (self.link.is_muted() || self.link.session.may_read())
     }
 
     fn read(&mut self) -> io::Result<()> {
@@ -257,7 +257,7 @@ impl Connection {
             (core.plan.script().write_mode, core.plan.bytes_before_cut(self.bytes_out))
         };
         match (write_mode, self.held_until) {
-            (WriteMode::Coalesce(hold), None) if self.link.state == LinkState::Open => {
+            (WriteMode::Coalesce(hold), None) if self.link.state == SimulatedLinkState::Open => {
                 self.held_until = Some(now + hold);
                 return Ok(0);
             }

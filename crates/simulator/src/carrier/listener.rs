@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::socket::{LinkSocket, Tls};
+use super::socket::{LinkSocket, ServerTls};
 use super::{LINKS_MAX, Orders, Shared, connection};
 use crate::runtime;
 
@@ -25,7 +25,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 pub(super) struct Listener {
     pub(super) shared: Arc<Shared>,
     pub(super) address: SocketAddr,
-    pub(super) tls: Option<Tls>,
+    pub(super) tls: Option<ServerTls>,
     pub(super) receive_buffer_bytes: Option<u32>,
     pub(super) orders: watch::Receiver<Orders>,
     pub(super) is_open: watch::Sender<bool>,

@@ -223,7 +223,7 @@ fn pack(units: &[Vec<u8>], room: usize) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::carrier::text::{Alphabet, decode, split_header};
+    use crate::carrier::text::{CodingZeroAlphabet, decode, split_header};
 
     #[track_caller]
     fn check(mo: &MoText, lengths: &[usize]) {
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(parts.iter().map(|part| part.octets.len()).collect::<Vec<_>>(), lengths);
         let read = parts.iter().map(|part| {
             let (_, text) = split_header(part.esm_class & UDHI != 0, &part.octets);
-            decode(part.data_coding, Alphabet::Gsm, text)
+            decode(part.data_coding, CodingZeroAlphabet::Gsm, text)
         });
         assert_eq!(read.collect::<String>(), mo.text);
     }

@@ -37,22 +37,22 @@ pub use bound_links::BindCount;
 pub use ids::{FirstId, IdFormat, IdStyle};
 pub use mo::{MO_WAITING_MAX, MoPart, MoText};
 pub use outcome::{Outcome, ReceiptLink, Receipts};
-pub use plan::{Decision, Excess, FollowUp, Plan, Response, SubmitView};
+pub use plan::{Decision, Excess, FollowUp, PlannedResponse, ScriptPlan, SubmitView};
 pub use receipt_format::{DateDigits, ReceiptFormat, TextPlace};
 pub use record::{
-    BindAttempt, Counts, DETAILED_MAX, LinkEntry, MoSent, ReceiptSent, ReceivedMessage, Record, RecordMode,
-    Submit, SubmitResponse, WaitTimeout,
+    BindAttempt, CarrierRecord, DETAILED_MAX, LinkEntry, MoSent, ReceiptSent, ReceivedMessage,
+    ReceivedSubmit, RecordCounts, RecordMode, RecordedResponse, WaitTimeout,
 };
 pub use response_quirk::ResponseQuirk;
 pub use script::{MAGIC_NUMBERS, MagicNumber, MoReply, Script, SubmitAction, WriteMode};
-pub use socket::Tls;
+pub use socket::ServerTls;
 pub use submit_filter::SubmitFilter;
-pub use text::{Alphabet, Part};
+pub use text::{CodingZeroAlphabet, PartNumber};
 
 use crate::runtime;
 use bound_links::BoundLinks;
 use listener::Listener;
-use outbox::Outbox;
+use outbox::DeliveryQueue;
 use record::Log;
 
 /// Connections at one time; further ones are closed at once.
@@ -74,7 +74,7 @@ pub struct CarrierOptions {
     /// (message queue full).
     pub receipts_max: usize,
     /// Uses TLS on every link.
-    pub tls: Option<Tls>,
+    pub tls: Option<ServerTls>,
     /// The socket's receive buffer; a small one fills quickly while a link stalls.
     pub receive_buffer_bytes: Option<u32>,
 }
@@ -97,7 +97,7 @@ impl CarrierOptions {
 }
 
 /// A running carrier. Dropping it cuts all connections; `stop` unbinds and closes them.
-pub struct Carrier {
+pub struct SimulatedCarrier {
     address: SocketAddr,
     shared: Arc<Shared>,
     is_open: watch::Receiver<bool>,
@@ -111,22 +111,22 @@ struct Shared {
     orders: watch::Sender<Orders>,
     /// Wakes the links when deliveries were queued that another link must send.
     deliveries_ready: Notify,
-    record: Record,
+    record: CarrierRecord,
     receipt_window: u32,
 }
 
 /// The state that a link locks once per batch.
 struct Core {
-    plan: Plan,
-    outbox: Outbox,
+    plan: ScriptPlan,
+    outbox: DeliveryQueue,
     bound_links: BoundLinks,
 }
 
 /// What a link works with while it processes a batch of events: the shared state, locked once per batch, and the time of the
 /// batch.
 struct LinkContext<'a> {
-    plan: &'a mut Plan,
-    outbox: &'a mut Outbox,
+    plan: &'a mut ScriptPlan,
+    outbox: &'a mut DeliveryQueue,
     bound_links: &'a mut BoundLinks,
     log: &'a mut Log,
     now: Instant,
@@ -154,9 +154,9 @@ struct Orders {
     scripts: u64,
 }
 
-impl Carrier {
+impl SimulatedCarrier {
     /// Listens and serves until stopped.
-    pub async fn start(options: CarrierOptions) -> io::Result<Carrier> {
+    pub async fn start(options: CarrierOptions) -> io::Result<SimulatedCarrier> {
         let CarrierOptions { listen, script, seed, record, first_id, receipt_window, receipts_max, .. } =
             options;
         let CarrierOptions { tls, receive_buffer_bytes, .. } = options;
@@ -172,13 +172,13 @@ impl Carrier {
         let shared = Arc::new(Shared {
             started: runtime::now(),
             core: Mutex::new(Core {
-                plan: Plan::new(script, seed, first_id),
-                outbox: Outbox::new(receipts_max),
+                plan: ScriptPlan::new(script, seed, first_id),
+                outbox: DeliveryQueue::new(receipts_max),
                 bound_links: BoundLinks::default(),
             }),
             orders,
             deliveries_ready: Notify::new(),
-            record: Record::new(record),
+            record: CarrierRecord::new(record),
             receipt_window,
         });
         let (opened, is_open) = watch::channel(true);
@@ -191,14 +191,14 @@ impl Carrier {
             is_open: opened,
         };
         let listening = Some(runtime::spawn(accepting.run(listener)));
-        Ok(Carrier { address, shared, is_open, listening })
+        Ok(SimulatedCarrier { address, shared, is_open, listening })
     }
 
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
 
-    pub fn record(&self) -> Record {
+    pub fn record(&self) -> CarrierRecord {
         self.shared.record.clone()
     }
 
@@ -266,7 +266,7 @@ impl Carrier {
         });
     }
 
-    /// Cuts all links and refuses connections until [`Carrier::reopen_port`]. Returns when the last link has ended.
+    /// Cuts all links and refuses connections until [`SimulatedCarrier::reopen_port`]. Returns when the last link has ended.
     pub async fn close_port(&self) {
         self.shared.orders.send_modify(|orders| orders.down = true);
         self.wait_for_port(false).await;
@@ -292,7 +292,7 @@ impl Carrier {
     }
 }
 
-impl Drop for Carrier {
+impl Drop for SimulatedCarrier {
     fn drop(&mut self) {
         if let Some(listening) = &self.listening {
             listening.abort();

@@ -7,24 +7,24 @@ use std::time::Instant;
 use super::delay_queue::DelayQueue;
 use super::mo::{MO_WAITING_MAX, MoPart};
 use super::outcome::ReceiptLink;
-use super::receipt::Receipt;
+use super::receipt::PendingReceipt;
 
 #[derive(Debug)]
-pub(super) struct Outbox {
-    any_link: DelayQueue<Receipt>,
+pub(super) struct DeliveryQueue {
+    any_link: DelayQueue<PendingReceipt>,
     /// For every link except the one of the submit, which is the key.
-    other_link: BTreeMap<u64, DelayQueue<Receipt>>,
+    other_link: BTreeMap<u64, DelayQueue<PendingReceipt>>,
     /// Held until the link of the submit, which is the key, has ended.
-    after_link: BTreeMap<u64, DelayQueue<Receipt>>,
+    after_link: BTreeMap<u64, DelayQueue<PendingReceipt>>,
     in_flight: usize,
     receipts_max: usize,
     /// MO parts, and when each is due.
     mo: VecDeque<(Instant, MoPart)>,
 }
 
-impl Outbox {
-    pub(super) fn new(receipts_max: usize) -> Outbox {
-        Outbox {
+impl DeliveryQueue {
+    pub(super) fn new(receipts_max: usize) -> DeliveryQueue {
+        DeliveryQueue {
             any_link: DelayQueue::new(),
             other_link: BTreeMap::new(),
             after_link: BTreeMap::new(),
@@ -41,12 +41,13 @@ impl Outbox {
 
     /// Receipts without a final response of the gateway: waiting or in flight.
     pub(super) fn receipts_pending(&self) -> usize {
-        let count =
-            |queues: &BTreeMap<u64, DelayQueue<Receipt>>| queues.values().map(DelayQueue::len).sum::<usize>();
+        let count = |queues: &BTreeMap<u64, DelayQueue<PendingReceipt>>| {
+            queues.values().map(DelayQueue::len).sum::<usize>()
+        };
         self.any_link.len() + count(&self.other_link) + count(&self.after_link) + self.in_flight
     }
 
-    pub(super) fn push(&mut self, due: Instant, receipt: Receipt) {
+    pub(super) fn push(&mut self, due: Instant, receipt: PendingReceipt) {
         let queue = match receipt.via {
             ReceiptLink::Any => &mut self.any_link,
             ReceiptLink::OtherLink => self.other_link.entry(receipt.link).or_insert_with(DelayQueue::new),
@@ -65,7 +66,7 @@ impl Outbox {
     }
 
     /// Takes the next due receipt for a link; it is in flight until `complete` or `put_back`.
-    pub(super) fn take_due(&mut self, link: u64, now: Instant) -> Option<Receipt> {
+    pub(super) fn take_due(&mut self, link: u64, now: Instant) -> Option<PendingReceipt> {
         let receipt = match self.any_link.pop_due(now) {
             Some(receipt) => receipt,
             None => self.take_of_other_link(link, now)?,
@@ -74,7 +75,7 @@ impl Outbox {
         Some(receipt)
     }
 
-    fn take_of_other_link(&mut self, link: u64, now: Instant) -> Option<Receipt> {
+    fn take_of_other_link(&mut self, link: u64, now: Instant) -> Option<PendingReceipt> {
         let mut others = self.other_link.iter_mut().filter(|(origin, _)| **origin != link);
         let (origin, receipt) =
             others.find_map(|(origin, queue)| queue.pop_due(now).map(|receipt| (*origin, receipt)))?;
@@ -104,7 +105,7 @@ impl Outbox {
     }
 
     /// Queues a receipt in flight again.
-    pub(super) fn put_back(&mut self, due: Instant, receipt: Receipt) {
+    pub(super) fn put_back(&mut self, due: Instant, receipt: PendingReceipt) {
         self.in_flight -= 1;
         self.push(due, receipt);
     }

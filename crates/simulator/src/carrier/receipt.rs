@@ -43,7 +43,7 @@ impl StoredAddress {
 
 /// One receipt that is pending or in flight.
 #[derive(Debug, Clone)]
-pub(super) struct Receipt {
+pub(super) struct PendingReceipt {
     pub(super) id: u64,
     pub(super) ids: Arc<IdFormat>,
     pub(super) format: Arc<ReceiptFormat>,
@@ -82,11 +82,11 @@ impl ReceiptWriter {
     /// Encodes the receipt as a deliver_sm or data_sm. Returns its id as written, and the PDU.
     pub(super) fn write<'a>(
         &'a mut self,
-        receipt: &'a Receipt,
+        receipt: &'a PendingReceipt,
         tlvs: TlvSupport,
         done: Timestamp,
     ) -> (String, Pdu<'a>) {
-        let Receipt { ids, format, outcome, error_code, .. } = receipt;
+        let PendingReceipt { ids, format, outcome, error_code, .. } = receipt;
         let id = ids.in_receipt(receipt.id);
         let [submitted, done] = [receipt.submitted, done].map(|time| self.date(format.dates, time));
         let values = ReceiptValues {
@@ -151,7 +151,7 @@ impl ReceiptWriter {
         }
     }
 
-    fn add_tlvs(&mut self, receipt: &Receipt, id: &str, by_data_sm: bool) {
+    fn add_tlvs(&mut self, receipt: &PendingReceipt, id: &str, by_data_sm: bool) {
         let format = &receipt.format;
         if format.tlvs {
             self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
@@ -201,8 +201,8 @@ mod tests {
     use super::*;
     use crate::carrier::ids::IdStyle;
 
-    fn receipt(outcome: Outcome) -> Receipt {
-        Receipt {
+    fn receipt(outcome: Outcome) -> PendingReceipt {
+        PendingReceipt {
             id: 0x1f,
             ids: Arc::new(IdFormat::each(IdStyle::Hex, IdStyle::Decimal)),
             format: Arc::new(ReceiptFormat::standard()),
@@ -267,7 +267,7 @@ mod tests {
             ReceiptFormat::text_only(),
         ];
         for (format, expect) in formats.into_iter().zip(["deliver_sm", "data_sm", "deliver_sm"]) {
-            let receipt = Receipt { format: Arc::new(format), ..receipt(Outcome::Delivered) };
+            let receipt = PendingReceipt { format: Arc::new(format), ..receipt(Outcome::Delivered) };
             let mut writer = ReceiptWriter::default();
             let (_, pdu) = writer.write(&receipt, TlvSupport::Yes, receipt.submitted);
             let (name, text) = match pdu {

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::script::Rules;
-use super::submit_filter::{Occurrence, SubmitContent};
+use super::script::ScriptRules;
+use super::submit_filter::{SubmitContent, SubmitOccurrence};
 
 /// For each rule of a list, the number of submits that reached it.
 #[derive(Debug, Default)]
 pub(super) struct RuleCounters(Vec<u64>);
 
 impl RuleCounters {
-    pub(super) fn new<T>(rules: &Rules<T>) -> RuleCounters {
+    pub(super) fn new<T>(rules: &ScriptRules<T>) -> RuleCounters {
         RuleCounters(vec![0; rules.rules.len()])
     }
 
     /// Returns the value of the first rule that matches, or the default.
     pub(super) fn pick<'r, T>(
         &mut self,
-        rules: &'r Rules<T>,
+        rules: &'r ScriptRules<T>,
         content: &SubmitContent<'_>,
         random: &mut SeededRandom,
     ) -> &'r T {
@@ -27,13 +27,13 @@ impl RuleCounters {
             }
             *reached += 1;
             let matches = match rule.when.submits {
-                Occurrence::All => true,
-                Occurrence::First(count) => *reached <= count,
-                Occurrence::Nth(number) => *reached == number,
-                Occurrence::Every(k) => reached.is_multiple_of(k.get()),
-                Occurrence::Burst { count, of } => (*reached - 1) % of < count,
-                Occurrence::PerMille(chances) => random.next() % 1000 < u64::from(chances),
-                Occurrence::During { from, to } => (from..to).contains(&content.script_time),
+                SubmitOccurrence::All => true,
+                SubmitOccurrence::First(count) => *reached <= count,
+                SubmitOccurrence::Nth(number) => *reached == number,
+                SubmitOccurrence::Every(k) => reached.is_multiple_of(k.get()),
+                SubmitOccurrence::Burst { count, of } => (*reached - 1) % of < count,
+                SubmitOccurrence::PerMille(chances) => random.next() % 1000 < u64::from(chances),
+                SubmitOccurrence::During { from, to } => (from..to).contains(&content.script_time),
             };
             if matches {
                 return &rule.then;

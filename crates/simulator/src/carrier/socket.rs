@@ -16,11 +16,11 @@ pub(super) const READ_BYTES: usize = 64 * 1024;
 
 /// A server certificate and its key.
 #[derive(Debug, Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct ServerTls(Arc<ServerConfig>);
 
-impl Tls {
+impl ServerTls {
     /// Reads PEM: the server's certificate first, then its issuers.
-    pub fn from_pem(certificates: &[u8], key: &[u8]) -> io::Result<Tls> {
+    pub fn from_pem(certificates: &[u8], key: &[u8]) -> io::Result<ServerTls> {
         let unusable = |error: &dyn std::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("certificate or key cannot be used: {error}"))
         };
@@ -32,7 +32,7 @@ impl Tls {
             .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
             .map_err(|error| unusable(&error))?;
-        Ok(Tls(Arc::new(config)))
+        Ok(ServerTls(Arc::new(config)))
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
@@ -46,11 +46,11 @@ pub(super) struct LinkSocket {
 }
 
 impl LinkSocket {
-    pub(super) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<LinkSocket> {
+    pub(super) fn new(stream: TcpStream, tls: Option<&ServerTls>) -> io::Result<LinkSocket> {
         // Without the option the link works, only slower.
         let _ = stream.set_nodelay(true);
         let tls = match tls {
-            Some(Tls(config)) => {
+            Some(ServerTls(config)) => {
                 Some(Box::new(ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?))
             }
             None => None,

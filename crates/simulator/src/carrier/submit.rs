@@ -7,17 +7,17 @@ use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 use super::LinkContext;
 use super::mo::{MoPart, MoText};
 use super::outcome::Outcome;
-use super::plan::{Decision, Excess, Response, SubmitView};
-use super::receipt::{Receipt, StoredAddress};
-use super::record::{ResponseKind, Submit, SubmitResponse, fingerprint};
-use super::text::{self, Part};
+use super::plan::{Decision, Excess, PlannedResponse, SubmitView};
+use super::receipt::{PendingReceipt, StoredAddress};
+use super::record::{ReceivedSubmit, RecordedResponse, ResponseKind, fingerprint};
+use super::text::{self, PartNumber};
 
 /// The decision about a submit and what follows from it.
 pub(super) struct HandledSubmit {
     pub(super) decision: Decision,
     /// The id as the response contains it; empty when there is none.
     pub(super) id: String,
-    pub(super) receipts: Vec<(Instant, Receipt)>,
+    pub(super) receipts: Vec<(Instant, PendingReceipt)>,
     pub(super) mo_reply: Vec<(Instant, MoPart)>,
 }
 
@@ -50,13 +50,14 @@ pub(super) fn handle(
         receipts_full: facts.receipts_full,
     });
     let (id, receipts) = match decision.response {
-        Response::Accept { id, .. } | Response::Withhold { id, .. } => {
+        PlannedResponse::Accept { id, .. } | PlannedResponse::Withhold { id, .. } => {
             let receipts = receipts_of(submit_sm, id, facts.link, &decision, context);
             (context.plan.ids().in_response(id), receipts)
         }
-        Response::Reject(_) | Response::Nack(_) | Response::Ignore | Response::Crash => {
-            (String::new(), Vec::new())
-        }
+        PlannedResponse::Reject(_)
+        | PlannedResponse::Nack(_)
+        | PlannedResponse::Ignore
+        | PlannedResponse::Crash => (String::new(), Vec::new()),
     };
     let message = fingerprint(submit_sm.destination.value, part, text);
     let order = context.log.next_order();
@@ -67,7 +68,7 @@ pub(super) fn handle(
         None => {}
     }
     if context.log.keeps_submits() {
-        let entry = Submit {
+        let entry = ReceivedSubmit {
             order,
             at: context.at,
             link: facts.link,
@@ -87,11 +88,11 @@ pub(super) fn handle(
 /// Returns the recipient's reply: to the last part of a message, so that a long message gets one reply.
 fn mo_reply_of(
     submit_sm: &SubmitSm<'_>,
-    part: Option<Part>,
+    part: Option<PartNumber>,
     decision: &Decision,
     context: &LinkContext<'_>,
 ) -> Vec<(Instant, MoPart)> {
-    let (Some(reply), Response::Accept { id, .. } | Response::Withhold { id, .. }) =
+    let (Some(reply), PlannedResponse::Accept { id, .. } | PlannedResponse::Withhold { id, .. }) =
         (&decision.mo_reply, decision.response)
     else {
         return Vec::new();
@@ -112,10 +113,10 @@ fn mo_reply_of(
 }
 
 /// Returns the record entry with the fields of the PDU; all other fields are empty.
-fn fields_of(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
+fn fields_of(frame: &Frame, submit_sm: &SubmitSm<'_>) -> ReceivedSubmit {
     let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
     let SubmitSm { source, destination, .. } = submit_sm;
-    Submit {
+    ReceivedSubmit {
         order: 0,
         at: Duration::ZERO,
         link: 0,
@@ -139,37 +140,37 @@ fn fields_of(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
         in_payload: submit_sm.short_message.is_empty() && submit_sm.tlvs.get(Tag::MESSAGE_PAYLOAD).is_some(),
         tlvs: submit_sm.tlvs.iter().map(|tlv| (tlv.tag.0, tlv.value.to_vec())).collect(),
         pdu: frame.bytes().to_vec(),
-        response: SubmitResponse::None,
+        response: RecordedResponse::None,
     }
 }
 
 /// Reads concatenation from TLVs; all three are required (SMPP v3.4 §5.3.2.22).
-fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
+fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<PartNumber> {
     if submit_sm.tlvs.is_empty() {
         return None;
     }
-    Some(Part {
+    Some(PartNumber {
         reference: submit_sm.tlvs.get_u16(Tag::SAR_MSG_REF_NUM)?,
         total: submit_sm.tlvs.get_u8(Tag::SAR_TOTAL_SEGMENTS)?,
         sequence: submit_sm.tlvs.get_u8(Tag::SAR_SEGMENT_SEQNUM)?,
     })
 }
 
-fn response_kind(response: Response) -> ResponseKind {
+fn response_kind(response: PlannedResponse) -> ResponseKind {
     match response {
-        Response::Accept { .. } | Response::Withhold { .. } => ResponseKind::Accepted,
-        Response::Reject(_) | Response::Nack(_) => ResponseKind::Rejected,
-        Response::Ignore | Response::Crash => ResponseKind::None,
+        PlannedResponse::Accept { .. } | PlannedResponse::Withhold { .. } => ResponseKind::Accepted,
+        PlannedResponse::Reject(_) | PlannedResponse::Nack(_) => ResponseKind::Rejected,
+        PlannedResponse::Ignore | PlannedResponse::Crash => ResponseKind::None,
     }
 }
 
-fn recorded_response(response: Response, id: &str) -> SubmitResponse {
+fn recorded_response(response: PlannedResponse, id: &str) -> RecordedResponse {
     match response {
-        Response::Accept { .. } => SubmitResponse::Accepted { id: id.to_owned() },
-        Response::Withhold { .. } => SubmitResponse::Withheld { id: id.to_owned() },
-        Response::Reject(status) => SubmitResponse::Rejected(status),
-        Response::Nack(status) => SubmitResponse::Nacked(status),
-        Response::Ignore | Response::Crash => SubmitResponse::None,
+        PlannedResponse::Accept { .. } => RecordedResponse::Accepted { id: id.to_owned() },
+        PlannedResponse::Withhold { .. } => RecordedResponse::Withheld { id: id.to_owned() },
+        PlannedResponse::Reject(status) => RecordedResponse::Rejected(status),
+        PlannedResponse::Nack(status) => RecordedResponse::Nacked(status),
+        PlannedResponse::Ignore | PlannedResponse::Crash => RecordedResponse::None,
     }
 }
 
@@ -179,7 +180,7 @@ fn receipts_of(
     link: u64,
     decision: &Decision,
     context: &mut LinkContext<'_>,
-) -> Vec<(Instant, Receipt)> {
+) -> Vec<(Instant, PendingReceipt)> {
     let script = &decision.receipts;
     let enroute = script.enroute_after.map(|delay| (delay, Outcome::Enroute));
     let last = script.outcome.map(|outcome| (script.after, outcome));
@@ -187,7 +188,7 @@ fn receipts_of(
         return Vec::new();
     }
     let id = if script.unknown_id { context.plan.unknown_id() } else { id };
-    let receipt = |outcome: Outcome, malformed: bool| Receipt {
+    let receipt = |outcome: Outcome, malformed: bool| PendingReceipt {
         id,
         ids: context.plan.ids().clone(),
         format: decision.receipt_format.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::text::{self, Alphabet};
+use super::text::{self, CodingZeroAlphabet};
 use crate::duration::deserialize_duration;
 
 /// Which submits a rule applies to. All conditions must hold.
@@ -17,13 +17,13 @@ pub struct SubmitFilter {
     pub(super) destination_suffix: Option<String>,
     /// Compared with the text of one part.
     pub(super) text_contains: Option<String>,
-    pub(super) submits: Occurrence,
+    pub(super) submits: SubmitOccurrence,
 }
 
 /// Which of the submits that meet the other conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Occurrence {
+pub(super) enum SubmitOccurrence {
     #[default]
     All,
     First(u64),
@@ -51,16 +51,16 @@ impl SubmitFilter {
     }
 
     pub fn first(count: u64) -> SubmitFilter {
-        SubmitFilter::always().only(Occurrence::First(count))
+        SubmitFilter::always().only(SubmitOccurrence::First(count))
     }
 
     pub fn nth(number: u64) -> SubmitFilter {
-        SubmitFilter::always().only(Occurrence::Nth(number))
+        SubmitFilter::always().only(SubmitOccurrence::Nth(number))
     }
 
     /// Every `k`-th; `every(1)` is each.
     pub fn every(k: u64) -> SubmitFilter {
-        SubmitFilter::always().only(Occurrence::Every(at_least_one(k)))
+        SubmitFilter::always().only(SubmitOccurrence::Every(at_least_one(k)))
     }
 
     /// The first `count` of every `of`.
@@ -74,7 +74,7 @@ impl SubmitFilter {
 
     /// Submits that arrive from `from` until before `to`, counted from the start of the script.
     pub fn during(from: Duration, to: Duration) -> SubmitFilter {
-        SubmitFilter::always().only(Occurrence::During { from, to })
+        SubmitFilter::always().only(SubmitOccurrence::During { from, to })
     }
 
     pub fn to(prefix: &str) -> SubmitFilter {
@@ -91,25 +91,25 @@ impl SubmitFilter {
 
     #[must_use]
     pub fn only_first(self, count: u64) -> SubmitFilter {
-        self.only(Occurrence::First(count))
+        self.only(SubmitOccurrence::First(count))
     }
 
     #[must_use]
     pub fn only_nth(self, number: u64) -> SubmitFilter {
-        self.only(Occurrence::Nth(number))
+        self.only(SubmitOccurrence::Nth(number))
     }
 
     #[must_use]
     pub fn only_burst(self, count: u64, of: u64) -> SubmitFilter {
-        self.only(Occurrence::Burst { count, of: at_least_one(of) })
+        self.only(SubmitOccurrence::Burst { count, of: at_least_one(of) })
     }
 
     #[must_use]
     pub fn only_per_mille(self, chance: u16) -> SubmitFilter {
-        self.only(Occurrence::PerMille(chance))
+        self.only(SubmitOccurrence::PerMille(chance))
     }
 
-    fn only(self, submits: Occurrence) -> SubmitFilter {
+    fn only(self, submits: SubmitOccurrence) -> SubmitFilter {
         SubmitFilter { submits, ..self }
     }
 
@@ -134,7 +134,7 @@ fn at_least_one(number: u64) -> NonZeroU64 {
 pub(super) struct SubmitContent<'a> {
     pub(super) destination: &'a [u8],
     pub(super) data_coding: u8,
-    pub(super) default_alphabet: Alphabet,
+    pub(super) default_alphabet: CodingZeroAlphabet,
     pub(super) text: &'a [u8],
     /// Time since the start of the script.
     pub(super) script_time: Duration,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 /// The concatenation fields of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Part {
+pub struct PartNumber {
     pub reference: u16,
     pub total: u8,
     pub sequence: u8,
@@ -14,7 +14,7 @@ pub struct Part {
 /// The alphabet of data_coding 0, which is each carrier's own choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Alphabet {
+pub enum CodingZeroAlphabet {
     Gsm,
     Ascii,
     Latin1,
@@ -30,11 +30,11 @@ const CONCATENATED_16: u8 = 0x08;
 
 /// Decodes octets by their data coding (SMPP v3.4 §5.2.19). Undefined codes become U+FFFD and binary becomes hex, so that
 /// a wrong coding is visible in a test.
-pub(super) fn decode(data_coding: u8, coding_zero: Alphabet, octets: &[u8]) -> String {
+pub(super) fn decode(data_coding: u8, coding_zero: CodingZeroAlphabet, octets: &[u8]) -> String {
     match (data_coding, coding_zero) {
-        (0x00, Alphabet::Gsm) => gsm(octets),
-        (0x01, _) | (0x00, Alphabet::Ascii) => octets.iter().map(|&b| ascii(b)).collect(),
-        (0x03, _) | (0x00, Alphabet::Latin1) => octets.iter().map(|&b| char::from(b)).collect(),
+        (0x00, CodingZeroAlphabet::Gsm) => gsm(octets),
+        (0x01, _) | (0x00, CodingZeroAlphabet::Ascii) => octets.iter().map(|&b| ascii(b)).collect(),
+        (0x03, _) | (0x00, CodingZeroAlphabet::Latin1) => octets.iter().map(|&b| char::from(b)).collect(),
         (0x08, _) => utf16(octets),
         _ => octets.iter().map(|b| format!("{b:02x}")).collect(),
     }
@@ -101,22 +101,26 @@ fn utf16(octets: &[u8]) -> String {
 
 /// Splits off the user data header and reads its concatenation element. A header longer than the octets is treated as
 /// text.
-pub(super) fn split_header(has_header: bool, octets: &[u8]) -> (Option<Part>, &[u8]) {
+pub(super) fn split_header(has_header: bool, octets: &[u8]) -> (Option<PartNumber>, &[u8]) {
     let Some((&length, rest)) = octets.split_first().filter(|_| has_header) else { return (None, octets) };
     let Some((elements, text)) = rest.split_at_checked(usize::from(length)) else { return (None, octets) };
     (concatenation(elements), text)
 }
 
-fn concatenation(mut elements: &[u8]) -> Option<Part> {
+fn concatenation(mut elements: &[u8]) -> Option<PartNumber> {
     while let [kind, length, rest @ ..] = elements {
         let (value, others) = rest.split_at_checked(usize::from(*length))?;
         match (*kind, value) {
             (CONCATENATED_8, [reference, total, sequence]) => {
-                return Some(Part { reference: u16::from(*reference), total: *total, sequence: *sequence });
+                return Some(PartNumber {
+                    reference: u16::from(*reference),
+                    total: *total,
+                    sequence: *sequence,
+                });
             }
             (CONCATENATED_16, [high, low, total, sequence]) => {
                 let reference = u16::from_be_bytes([*high, *low]);
-                return Some(Part { reference, total: *total, sequence: *sequence });
+                return Some(PartNumber { reference, total: *total, sequence: *sequence });
             }
             _ => elements = others,
         }
@@ -130,7 +134,7 @@ mod tests {
 
     #[track_caller]
     fn check(data_coding: u8, octets: &[u8], expect: &str) {
-        assert_eq!(decode(data_coding, Alphabet::Gsm, octets), expect);
+        assert_eq!(decode(data_coding, CodingZeroAlphabet::Gsm, octets), expect);
     }
 
     #[test]
@@ -162,13 +166,13 @@ mod tests {
         check(8, &[0x04, 0x16, 0xd8, 0x3d, 0xde, 0x00], "Ж😀");
         check(8, &[0xd8, 0x3d, 0x00, 0x41, 0x00], "\u{fffd}A\u{fffd}");
         check(4, b"\x00\xff", "00ff");
-        assert_eq!(decode(0, Alphabet::Latin1, b"@\xe9"), "@é");
-        assert_eq!(decode(0, Alphabet::Ascii, b"@\xe9"), "@\u{fffd}");
+        assert_eq!(decode(0, CodingZeroAlphabet::Latin1, b"@\xe9"), "@é");
+        assert_eq!(decode(0, CodingZeroAlphabet::Ascii, b"@\xe9"), "@\u{fffd}");
     }
 
     #[track_caller]
     fn check_header(octets: &[u8], part: Option<(u16, u8, u8)>, text: &[u8]) {
-        let part = part.map(|(reference, total, sequence)| Part { reference, total, sequence });
+        let part = part.map(|(reference, total, sequence)| PartNumber { reference, total, sequence });
         assert_eq!(split_header(true, octets), (part, text));
     }
 

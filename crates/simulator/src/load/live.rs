@@ -8,15 +8,15 @@ use crate::runtime;
 
 /// Counters of a running load.
 #[derive(Debug)]
-pub struct Live {
+pub struct LiveCounters {
     started: Instant,
     answered: AtomicU64,
     failed: AtomicU64,
 }
 
-impl Live {
-    pub(crate) fn new(started: Instant) -> Live {
-        Live { started, answered: AtomicU64::new(0), failed: AtomicU64::new(0) }
+impl LiveCounters {
+    pub(crate) fn new(started: Instant) -> LiveCounters {
+        LiveCounters { started, answered: AtomicU64::new(0), failed: AtomicU64::new(0) }
     }
 
     pub(crate) fn count_answer(&self) {
@@ -44,14 +44,14 @@ impl Live {
 
 /// Makes progress lines: totals, and the rate since the previous line.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ProgressMeter {
     answered_before: u64,
     running_before: Duration,
 }
 
-impl Progress {
+impl ProgressMeter {
     /// Returns the line for now.
-    pub fn line(&mut self, live: &Live) -> ProgressLine {
+    pub fn line(&mut self, live: &LiveCounters) -> ProgressLine {
         let (answered, running) = (live.answered(), live.running_for());
         let since = (running - self.running_before).as_secs_f64().max(1e-6);
         let line = ProgressLine {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-use super::schedule::Schedule;
+use super::schedule::SendSchedule;
 use crate::runtime;
 
 /// Messages due within this time are released together, which limits the thread to 10,000 wake-ups per second.
@@ -34,7 +34,7 @@ pub(crate) struct SendPermits(Arc<Semaphore>);
 impl Pacer {
     /// Releases one permit for each message of the schedule, and at the end one for each of `waiters`, which then find the
     /// schedule empty.
-    pub(crate) fn start(schedule: Arc<Schedule>, waiters: u32) -> Pacer {
+    pub(crate) fn start(schedule: Arc<SendSchedule>, waiters: u32) -> Pacer {
         let released = Arc::new(Semaphore::new(0));
         let permits = Arc::clone(&released);
         let thread = thread::spawn(move || {
@@ -71,7 +71,7 @@ impl SendPermits {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a thread sleeps more exactly than the runtime's timer")]
-fn release(schedule: &Schedule, permits: &Semaphore) {
+fn release(schedule: &SendSchedule, permits: &Semaphore) {
     let mut released = 0;
     while let Some(next) = schedule.due_at(released) {
         let now = runtime::now();
@@ -87,7 +87,7 @@ fn release(schedule: &Schedule, permits: &Semaphore) {
 
 /// Returns how many messages are due by `now`, of which `released` were due before. After a long pause (a suspended laptop)
 /// the run catches up in steps, because a semaphore holds a limited number of permits.
-fn due_by(schedule: &Schedule, released: usize, now: Instant) -> usize {
+fn due_by(schedule: &SendSchedule, released: usize, now: Instant) -> usize {
     let mut due = released;
     while due - released < RELEASED_MAX && schedule.due_at(due).is_some_and(|at| at <= now) {
         due += 1;

@@ -13,7 +13,7 @@ const LATENCY_US_MAX: u64 = 600_000_000;
 /// Why a request got no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Failure {
+pub enum RequestFailure {
     /// Connecting timed out: nothing was sent.
     Connect,
     /// The connection ended before the response was complete: the server may have acted.
@@ -26,17 +26,22 @@ pub enum Failure {
 
 /// The figures of one connection, or of several.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct HttpTally {
     latency: Histogram<u32>,
     service: Histogram<u32>,
     statuses: BTreeMap<u16, u64>,
-    failures: BTreeMap<Failure, u64>,
+    failures: BTreeMap<RequestFailure, u64>,
 }
 
-impl Tally {
-    pub(crate) fn new() -> Tally {
+impl HttpTally {
+    pub(crate) fn new() -> HttpTally {
         let empty = latencies();
-        Tally { latency: empty.clone(), service: empty, statuses: BTreeMap::new(), failures: BTreeMap::new() }
+        HttpTally {
+            latency: empty.clone(),
+            service: empty,
+            statuses: BTreeMap::new(),
+            failures: BTreeMap::new(),
+        }
     }
 
     /// `latency` counts from when the request was due, `service` from when it was sent.
@@ -46,12 +51,12 @@ impl Tally {
         *self.statuses.entry(status).or_default() += 1;
     }
 
-    pub(crate) fn failed(&mut self, failure: Failure) {
+    pub(crate) fn failed(&mut self, failure: RequestFailure) {
         *self.failures.entry(failure).or_default() += 1;
     }
 
-    pub(crate) fn merge(&mut self, other: &Tally) {
-        let Tally { latency, service, statuses, failures } = other;
+    pub(crate) fn merge(&mut self, other: &HttpTally) {
+        let HttpTally { latency, service, statuses, failures } = other;
         self.latency.add(latency).expect("all histograms have the same bounds");
         self.service.add(service).expect("all histograms have the same bounds");
         for (status, count) in statuses {
@@ -62,11 +67,11 @@ impl Tally {
         }
     }
 
-    pub(crate) fn report(&self, run: RunFacts) -> Report {
+    pub(crate) fn report(&self, run: HttpRunFacts) -> HttpLoadReport {
         let answered = self.statuses.values().sum();
         let failed: u64 = self.failures.values().sum();
-        let RunFacts { mode, connections, target_per_second, duration, unsent } = run;
-        Report {
+        let HttpRunFacts { mode, connections, target_per_second, duration, unsent } = run;
+        HttpLoadReport {
             mode,
             connections,
             target_per_second,
@@ -95,8 +100,8 @@ pub(crate) fn micros(duration: Duration) -> u64 {
 
 /// The parameters and the duration of a run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RunFacts {
-    pub(crate) mode: Mode,
+pub(crate) struct HttpRunFacts {
+    pub(crate) mode: LoadMode,
     pub(crate) connections: u32,
     pub(crate) target_per_second: Option<f64>,
     pub(crate) duration: Duration,
@@ -105,7 +110,7 @@ pub(crate) struct RunFacts {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum LoadMode {
     Closed,
     Open,
 }
@@ -113,8 +118,8 @@ pub enum Mode {
 /// The result of a run. Every request is either answered or failed; messages of an open loop that were due and not sent are
 /// `unsent`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    pub mode: Mode,
+pub struct HttpLoadReport {
+    pub mode: LoadMode,
     pub connections: u32,
     pub target_per_second: Option<f64>,
     pub duration_s: f64,
@@ -125,7 +130,7 @@ pub struct Report {
     /// Responses per second over the whole run.
     pub per_second: f64,
     pub statuses: BTreeMap<u16, u64>,
-    pub failures: BTreeMap<Failure, u64>,
+    pub failures: BTreeMap<RequestFailure, u64>,
     /// From the time a request was due (open loop) or sent (closed loop) to the last byte of its response.
     pub latency: Latency,
     /// From the time it was sent. The difference to `latency` is the wait for a free connection.
@@ -156,18 +161,18 @@ impl Latency {
     }
 }
 
-impl Report {
+impl HttpLoadReport {
     /// Responses with this status.
     pub fn count(&self, status: u16) -> u64 {
         self.statuses.get(&status).copied().unwrap_or(0)
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for HttpLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = match self.mode {
-            Mode::Closed => "closed loop".to_owned(),
-            Mode::Open => format!("open loop at {:.0} /s", self.target_per_second.unwrap_or(0.0)),
+            LoadMode::Closed => "closed loop".to_owned(),
+            LoadMode::Open => format!("open loop at {:.0} /s", self.target_per_second.unwrap_or(0.0)),
         };
         writeln!(f, "{mode}, {} connections, {:.2} s", self.connections, self.duration_s)?;
         writeln!(f, "  answered   {:>12}  {:>12.0} /s", self.answered, self.per_second)?;
@@ -183,7 +188,7 @@ impl fmt::Display for Report {
         }
         latency_head(f)?;
         latency_row(f, "latency", &self.latency)?;
-        if self.mode == Mode::Open {
+        if self.mode == LoadMode::Open {
             latency_row(f, "service", &self.service)?;
         }
         Ok(())
@@ -212,19 +217,25 @@ pub(crate) fn latency_row(f: &mut fmt::Formatter<'_>, name: &str, latency: &Late
 mod tests {
     use super::*;
 
-    fn ran(tally: &Tally) -> Report {
+    fn ran(tally: &HttpTally) -> HttpLoadReport {
         let duration = Duration::from_secs(2);
-        let mode = Mode::Open;
-        tally.report(RunFacts { mode, connections: 1, target_per_second: Some(50.0), duration, unsent: 4 })
+        let mode = LoadMode::Open;
+        tally.report(HttpRunFacts {
+            mode,
+            connections: 1,
+            target_per_second: Some(50.0),
+            duration,
+            unsent: 4,
+        })
     }
 
     #[test]
     fn merged_tallies_are_sums() {
-        let (mut one, mut other) = (Tally::new(), Tally::new());
+        let (mut one, mut other) = (HttpTally::new(), HttpTally::new());
         one.answered(202, Duration::from_millis(1), Duration::from_millis(1));
         other.answered(202, Duration::from_millis(9), Duration::from_millis(2));
         other.answered(429, Duration::from_millis(9), Duration::from_millis(2));
-        other.failed(Failure::Timeout);
+        other.failed(RequestFailure::Timeout);
         one.merge(&other);
         let report = ran(&one);
         assert_eq!((report.requests, report.answered, report.failed), (4, 3, 1));
@@ -236,18 +247,18 @@ mod tests {
 
     #[test]
     fn report_survives_json() {
-        let mut tally = Tally::new();
+        let mut tally = HttpTally::new();
         tally.answered(202, Duration::from_micros(1234), Duration::from_micros(1234));
-        tally.failed(Failure::BadAnswer);
+        tally.failed(RequestFailure::BadAnswer);
         let report = ran(&tally);
         let json = serde_json::to_string(&report).expect("a report is JSON");
         assert!(json.contains(r#""failures":{"bad_answer":1}"#), "{json}");
-        assert_eq!(serde_json::from_str::<Report>(&json).expect("and back"), report);
+        assert_eq!(serde_json::from_str::<HttpLoadReport>(&json).expect("and back"), report);
     }
 
     #[test]
     fn table_shows_unsent_messages_of_an_open_loop() {
-        let table = ran(&Tally::new()).to_string();
+        let table = ran(&HttpTally::new()).to_string();
         assert!(table.contains("open loop at 50 /s"), "{table}");
         assert!(table.contains("unsent                4"), "{table}");
     }

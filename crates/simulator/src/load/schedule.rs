@@ -1,6 +1,7 @@
 //! When each message of a run is due, and when the run ends. All connections share it and take the next message from it, so
 //! that no message is sent twice or skipped.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use thiserror::Error;
 
 /// When messages are sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
+pub enum SendPace {
     /// Each connection sends its next message after the response to the last one: measures capacity.
     ClosedLoop,
     /// Messages are due at a fixed rate, and latency counts from the due time, so that a stall of the server counts for
@@ -68,8 +69,8 @@ pub(crate) struct Arrival {
 }
 
 #[derive(Debug)]
-pub(crate) struct Schedule {
-    pace: Pace,
+pub(crate) struct SendSchedule {
+    pace: SendPace,
     bound: Bound,
     started: Instant,
     /// How long after its end an open loop may still send messages that were due.
@@ -78,9 +79,20 @@ pub(crate) struct Schedule {
     stopped: AtomicBool,
 }
 
-impl Schedule {
-    pub(crate) fn new(pace: Pace, bound: Bound, started: Instant, overrun_max: Duration) -> Schedule {
-        Schedule {
+/// Ends a run early.
+#[derive(Clone)]
+pub struct Stopper(pub(crate) Arc<SendSchedule>);
+
+impl Stopper {
+    /// Sends nothing more; what was sent is still awaited.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl SendSchedule {
+    pub(crate) fn new(pace: SendPace, bound: Bound, started: Instant, overrun_max: Duration) -> SendSchedule {
+        SendSchedule {
             pace,
             bound,
             started,
@@ -94,8 +106,8 @@ impl Schedule {
     pub(crate) fn take(&self, now: Instant) -> Option<Arrival> {
         let running = now.saturating_duration_since(self.started);
         let overrun = match self.pace {
-            Pace::ClosedLoop => Duration::ZERO,
-            Pace::OpenLoop { .. } => self.overrun_max,
+            SendPace::ClosedLoop => Duration::ZERO,
+            SendPace::OpenLoop { .. } => self.overrun_max,
         };
         if self.stopped.load(Relaxed) || running >= self.bound.duration_max + overrun {
             return None;
@@ -107,8 +119,8 @@ impl Schedule {
 
     fn due(&self, position: u64) -> Option<Instant> {
         match self.pace {
-            Pace::ClosedLoop => None,
-            Pace::OpenLoop { per_second } => {
+            SendPace::ClosedLoop => None,
+            SendPace::OpenLoop { per_second } => {
                 Some(self.started + Duration::from_secs_f64(position as f64 / per_second))
             }
         }
@@ -126,8 +138,8 @@ impl Schedule {
     /// The number of messages of the run; without a limit in a closed loop that is limited by time.
     fn planned(&self) -> u64 {
         match self.pace {
-            Pace::ClosedLoop => self.bound.requests_max,
-            Pace::OpenLoop { per_second } => {
+            SendPace::ClosedLoop => self.bound.requests_max,
+            SendPace::OpenLoop { per_second } => {
                 let due = (per_second * self.bound.duration_max.as_secs_f64()).ceil() as u64;
                 self.bound.requests_max.min(due)
             }
@@ -137,9 +149,9 @@ impl Schedule {
     /// Messages that were due in an open loop and not sent, because all connections were busy.
     pub(crate) fn unsent(&self) -> u64 {
         match self.pace {
-            Pace::ClosedLoop => 0,
-            Pace::OpenLoop { .. } if self.stopped.load(Relaxed) => 0,
-            Pace::OpenLoop { .. } => self.planned() - self.taken.load(Relaxed),
+            SendPace::ClosedLoop => 0,
+            SendPace::OpenLoop { .. } if self.stopped.load(Relaxed) => 0,
+            SendPace::OpenLoop { .. } => self.planned() - self.taken.load(Relaxed),
         }
     }
 
@@ -154,9 +166,9 @@ mod tests {
     use super::*;
     use crate::runtime::now;
 
-    fn schedule(pace: Pace, bound: Bound) -> (Schedule, Instant) {
+    fn schedule(pace: SendPace, bound: Bound) -> (SendSchedule, Instant) {
         let started = now();
-        (Schedule::new(pace, bound, started, Duration::from_secs(1)), started)
+        (SendSchedule::new(pace, bound, started, Duration::from_secs(1)), started)
     }
 
     #[test]
@@ -166,7 +178,7 @@ mod tests {
 
     #[test]
     fn closed_loop_ends_after_its_count() {
-        let (schedule, started) = schedule(Pace::ClosedLoop, Bound::requests(3));
+        let (schedule, started) = schedule(SendPace::ClosedLoop, Bound::requests(3));
         let positions: Vec<u64> = (0..5).filter_map(|_| schedule.take(started)).map(|a| a.position).collect();
         assert_eq!(positions, [0, 1, 2]);
         assert_eq!(schedule.unsent(), 0);
@@ -174,14 +186,14 @@ mod tests {
 
     #[test]
     fn closed_loop_ends_at_its_deadline() {
-        let (schedule, started) = schedule(Pace::ClosedLoop, Bound::duration(Duration::from_secs(2)));
+        let (schedule, started) = schedule(SendPace::ClosedLoop, Bound::duration(Duration::from_secs(2)));
         assert!(schedule.take(started + Duration::from_millis(1999)).is_some());
         assert_eq!(schedule.take(started + Duration::from_secs(2)), None);
     }
 
     #[test]
     fn open_loop_spaces_its_messages_evenly() {
-        let (schedule, started) = schedule(Pace::OpenLoop { per_second: 4.0 }, Bound::requests(100));
+        let (schedule, started) = schedule(SendPace::OpenLoop { per_second: 4.0 }, Bound::requests(100));
         let dues: Vec<u128> = (0..4)
             .filter_map(|_| schedule.take(started))
             .map(|a| (a.due.expect("an open loop has due times") - started).as_millis())
@@ -192,7 +204,7 @@ mod tests {
     #[test]
     fn open_loop_sends_late_messages_until_the_overrun_limit() {
         let bound = Bound::duration(Duration::from_secs(1));
-        let (schedule, started) = schedule(Pace::OpenLoop { per_second: 10.0 }, bound);
+        let (schedule, started) = schedule(SendPace::OpenLoop { per_second: 10.0 }, bound);
         for _ in 0..7 {
             assert!(schedule.take(started + Duration::from_millis(1500)).is_some());
         }
@@ -202,7 +214,7 @@ mod tests {
 
     #[test]
     fn stopped_run_has_no_more_messages_and_none_unsent() {
-        let (schedule, started) = schedule(Pace::OpenLoop { per_second: 10.0 }, Bound::requests(10));
+        let (schedule, started) = schedule(SendPace::OpenLoop { per_second: 10.0 }, Bound::requests(10));
         schedule.stop();
         assert_eq!(schedule.take(started), None);
         assert_eq!(schedule.unsent(), 0);

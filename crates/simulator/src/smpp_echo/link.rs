@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::BytesMut;
 use hermod_domain::time::Timestamp;
-use hermod_smpp::session::{BindAcceptance, ServerConfig, State};
+use hermod_smpp::session::{BindAcceptance, ServerConfig, SessionState};
 use hermod_smpp::{
     CommandStatus, DeliverSm, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session, SessionEvent,
     SubmitSm, SubmitSmResp, Tag, TlvBuffer, Tlvs, esm_class, receipt_text,
@@ -28,7 +28,7 @@ const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 /// `message_state` of a delivered message.
 const DELIVERED: u8 = 2;
 
-pub(super) struct Link {
+pub(super) struct EchoLink {
     shared: Arc<Shared>,
     driver: SessionDriver<()>,
     receipts: VecDeque<Receipt>,
@@ -42,15 +42,15 @@ struct Receipt {
     frame: Frame,
 }
 
-impl Link {
-    pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn ByteStream>) -> Link {
+impl EchoLink {
+    pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn ByteStream>) -> EchoLink {
         let mut config = ServerConfig::standard();
         // Benchmarks hold idle binds.
         config.limits.inactivity_ms = None;
         config.limits.read_chunk_bytes = READ_BYTES;
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         let session = Session::server(config, Moment(0));
-        Link {
+        EchoLink {
             shared,
             driver: SessionDriver::new(stream, session),
             receipts: VecDeque::new(),
@@ -114,7 +114,7 @@ impl Link {
             return;
         };
         let wants_receipt = submit_sm.registered_delivery & 0x03 == 1
-            && matches!(session.state(), State::Bound(kind) if kind.may_receive());
+            && matches!(session.state(), SessionState::Bound(kind) if kind.may_receive());
         if wants_receipt && self.receipts.len() >= RECEIPTS_WAITING_MAX {
             let _ = session.reject(frame.header, CommandStatus::MSGQFUL, moment);
             return;

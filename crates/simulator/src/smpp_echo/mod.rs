@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-use crate::carrier::Tls;
+use crate::carrier::ServerTls;
 use crate::runtime;
-use link::Link;
+use link::EchoLink;
 
 /// Connections at one time; further ones are closed at once.
 pub const LINKS_MAX: usize = 60_000;
@@ -37,7 +37,7 @@ struct Shared {
 
 impl SmppEcho {
     /// Listens on `listen` (port 0 selects a free one), with TLS if there is a certificate.
-    pub fn start(listen: SocketAddr, tls: Option<&Tls>) -> io::Result<SmppEcho> {
+    pub fn start(listen: SocketAddr, tls: Option<&ServerTls>) -> io::Result<SmppEcho> {
         let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
         socket.bind(listen)?;
@@ -74,10 +74,10 @@ async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, mut stop: w
                 let (shared, acceptor) = (Arc::clone(&shared), acceptor.clone());
                 links.spawn(async move {
                     match acceptor {
-                        None => Link::new(shared, Box::new(stream)).run(link_stop).await,
+                        None => EchoLink::new(shared, Box::new(stream)).run(link_stop).await,
                         // TLS has sent an alert to a client whose handshake failed.
                         Some(acceptor) => if let Ok(stream) = acceptor.accept(stream).await {
-                            Link::new(shared, Box::new(stream)).run(link_stop).await;
+                            EchoLink::new(shared, Box::new(stream)).run(link_stop).await;
                         }
                     }
                 });

@@ -18,9 +18,9 @@ use tokio_rustls::TlsAcceptor;
 
 pub use behaviour::{InvalidBehaviour, ReceiverBehaviour};
 pub use delays::{Delays, clock_number};
-pub use record::{POSTS_KEPT_MAX, ReceivedPost, Record};
+pub use record::{POSTS_KEPT_MAX, PostRecord, ReceivedPost};
 
-use crate::carrier::Tls;
+use crate::carrier::ServerTls;
 use crate::runtime;
 
 /// Connections at one time; further ones are closed at once.
@@ -46,11 +46,11 @@ pub struct WebhookReceiver {
 struct Shared {
     behaviour: watch::Sender<ReceiverBehaviour>,
     check: Option<Check>,
-    record: Mutex<Record>,
+    record: Mutex<PostRecord>,
 }
 
 impl Shared {
-    fn record(&self) -> MutexGuard<'_, Record> {
+    fn record(&self) -> MutexGuard<'_, PostRecord> {
         self.record.lock().expect("no holder of the record panics")
     }
 }
@@ -60,7 +60,7 @@ impl WebhookReceiver {
     pub fn start(
         listen: SocketAddr,
         behaviour: ReceiverBehaviour,
-        tls: Option<&Tls>,
+        tls: Option<&ServerTls>,
     ) -> io::Result<WebhookReceiver> {
         WebhookReceiver::start_checking(listen, behaviour, tls, None)
     }
@@ -69,7 +69,7 @@ impl WebhookReceiver {
     pub fn start_checking(
         listen: SocketAddr,
         behaviour: ReceiverBehaviour,
-        tls: Option<&Tls>,
+        tls: Option<&ServerTls>,
         check: Option<Check>,
     ) -> io::Result<WebhookReceiver> {
         let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };

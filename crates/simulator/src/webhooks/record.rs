@@ -38,14 +38,14 @@ impl fmt::Debug for ReceivedPost {
 
 /// All posts and connections so far.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct PostRecord {
     pub posts: VecDeque<ReceivedPost>,
     pub count: u64,
     pub connections: u64,
     pub delays: Delays,
 }
 
-impl Record {
+impl PostRecord {
     pub(super) fn add(&mut self, post: ReceivedPost) {
         self.count += 1;
         self.delays.add(post.at, &post.body);

@@ -1,7 +1,7 @@
 //! The carrier against a raw SMPP client: responses, closed links, and the record.
 
 use hermod_simulator::carrier::{
-    Carrier, CarrierOptions, Outcome, Part, RecordMode, Script, SubmitFilter, SubmitResponse,
+    CarrierOptions, Outcome, PartNumber, RecordMode, RecordedResponse, Script, SimulatedCarrier, SubmitFilter,
 };
 use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
 use tokio::time::Instant;
@@ -72,10 +72,10 @@ async fn carrier_omits_the_scripted_responses_only() {
     }
     assert_eq!(esme.next_many(2).await, ["a: 1", "c: 2"]);
     assert_eq!(esme.within(ms(50)).await, None);
-    let answers: Vec<SubmitResponse> =
+    let answers: Vec<RecordedResponse> =
         carrier.record().submits().into_iter().map(|submit| submit.response).collect();
-    let [one, two] = ["1", "2"].map(|id| SubmitResponse::Accepted { id: id.to_owned() });
-    assert_eq!(answers, [one, SubmitResponse::None, two, SubmitResponse::None]);
+    let [one, two] = ["1", "2"].map(|id| RecordedResponse::Accepted { id: id.to_owned() });
+    assert_eq!(answers, [one, RecordedResponse::None, two, RecordedResponse::None]);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn cut_before_the_response_loses_it_and_the_receipt_comes_after_the_next_b
     assert_eq!(esme.next_many(2).await, ["lost b", "closed: the connection was lost"]);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 2 DELIVRD 2");
-    assert_eq!(carrier.record().submits()[1].response, SubmitResponse::Withheld { id: "2".to_owned() });
+    assert_eq!(carrier.record().submits()[1].response, RecordedResponse::Withheld { id: "2".to_owned() });
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn stopped_carrier_unbinds_and_frees_its_port() {
     let (told, ()) = tokio::join!(esme.next_many(2), carrier.stop());
     assert_eq!(told, ["unbound", "closed: the peer unbound"]);
     let options = CarrierOptions { listen: address, ..CarrierOptions::new(Script::new()) };
-    let successor = Carrier::start(options).await.expect("the port is free again");
+    let successor = SimulatedCarrier::start(options).await.expect("the port is free again");
     Esme::bound(successor.addr()).await;
 }
 
@@ -228,8 +228,8 @@ async fn record_has_every_field_of_a_submit() {
     let record = carrier.record();
     let submits = record.submits();
     assert_eq!(submits.iter().map(|submit| submit.order).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!(submits[0].response, SubmitResponse::Rejected(CommandStatus::THROTTLED));
-    assert_eq!(submits[1].part, Some(Part { reference: 0x2a, total: 2, sequence: 2 }));
+    assert_eq!(submits[0].response, RecordedResponse::Rejected(CommandStatus::THROTTLED));
+    assert_eq!(submits[1].part, Some(PartNumber { reference: 0x2a, total: 2, sequence: 2 }));
     assert_eq!((submits[3].source.as_str(), submits[3].destination.as_str()), ("Hermod", "4915112345678"));
     assert_eq!(record.received_texts(), ["😀 h", "@ 5 €"]);
     assert_eq!((record.count_text("😀 h"), record.duplicates()), (1, 0));
@@ -238,7 +238,7 @@ async fn record_has_every_field_of_a_submit() {
 #[tokio::test]
 async fn compact_record_counts_submits_and_duplicates() {
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(Script::new()) };
-    let carrier = Carrier::start(options).await.unwrap();
+    let carrier = SimulatedCarrier::start(options).await.unwrap();
     let mut esme = Esme::bound(carrier.addr()).await;
     for number in 0..500 {
         esme.submit(&format!("message {}", number % 400)).await;

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use hermod_simulator::load::report::Report;
+use hermod_simulator::load::report::HttpLoadReport;
 use hermod_simulator::load::smpp;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -43,7 +43,7 @@ async fn load_on_the_empty_endpoint_is_reported_as_json_and_as_a_table() {
 
     let (ok, json, _) = run(&["http-load", "--url", &url, "--requests", "200", "--json"]).await;
     assert!(ok);
-    let report: Report = serde_json::from_str(&json).expect("one JSON object");
+    let report: HttpLoadReport = serde_json::from_str(&json).expect("one JSON object");
     assert_eq!((report.requests, report.count(202), report.failed), (200, 200, 0));
 
     let log = std::env::temp_dir().join(format!("hermod-sim-test-{}.jsonl", std::process::id()));
@@ -146,7 +146,7 @@ async fn load_and_idle_runs_are_reported_and_errors_fail_the_command() {
 
     let load = [&["smpp-load", "--messages", "500", "--json"][..], &target].concat();
     let (ok, json, _) = run(&load).await;
-    let report: smpp::Report = serde_json::from_str(&json).expect("one JSON object");
+    let report: smpp::SmppLoadReport = serde_json::from_str(&json).expect("one JSON object");
     assert!(ok);
     assert_eq!((report.accepted, report.receipts.received, report.errors()), (500, 500, 0));
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermod_simulator::carrier::{Carrier, CarrierOptions, FirstId, Script};
+use hermod_simulator::carrier::{CarrierOptions, FirstId, Script, SimulatedCarrier};
 
 use crate::esme::Esme;
 
@@ -11,9 +11,9 @@ pub(crate) fn ms(ms: u64) -> Duration {
 }
 
 /// Starts a carrier whose first id is 1.
-pub(crate) async fn carrier(script: Script) -> Carrier {
+pub(crate) async fn carrier(script: Script) -> SimulatedCarrier {
     let options = CarrierOptions { first_id: FirstId::At(1), ..CarrierOptions::new(script) };
-    Carrier::start(options).await.expect("a free port")
+    SimulatedCarrier::start(options).await.expect("a free port")
 }
 
 /// Submits each text and compares the events with the expected ones.

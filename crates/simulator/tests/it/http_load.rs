@@ -8,33 +8,34 @@ use std::time::Duration;
 
 use hermod_simulator::empty_http::EmptyHttp;
 use hermod_simulator::load::http::{
-    self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Pace, Target, Which,
+    self, Bound, HttpAttempt, HttpLoadOptions, HttpMessages, HttpOutcome, HttpTarget, KeyMode, SendPace,
+    Which,
 };
-use hermod_simulator::load::report::{Failure, Report};
+use hermod_simulator::load::report::{HttpLoadReport, RequestFailure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-fn options(base_url: &str, bound: Bound) -> LoadOptions {
-    let target = Target::new(base_url, "key", "secret").expect("a good target");
-    let keys = Keys::Prefixed("test".to_owned());
-    let messages = Messages::new(("+4915100000000", 1000), None, "hello ", keys).expect("good messages");
-    let mut options = LoadOptions::new(target, messages, bound);
+fn options(base_url: &str, bound: Bound) -> HttpLoadOptions {
+    let target = HttpTarget::new(base_url, "key", "secret").expect("a good target");
+    let keys = KeyMode::Prefixed("test".to_owned());
+    let messages = HttpMessages::new(("+4915100000000", 1000), None, "hello ", keys).expect("good messages");
+    let mut options = HttpLoadOptions::new(target, messages, bound);
     options.connections = 4;
     options
 }
 
 /// The observed attempts, in order.
-type Seen = Arc<Mutex<Vec<(u64, String, Result<(u16, Option<String>), Failure>)>>>;
+type Seen = Arc<Mutex<Vec<(u64, String, Result<(u16, Option<String>), RequestFailure>)>>>;
 
-fn observe(options: &mut LoadOptions) -> Seen {
+fn observe(options: &mut HttpLoadOptions) -> Seen {
     let seen = Seen::default();
     let told = Arc::clone(&seen);
-    options.observer = Some(Arc::new(move |attempt: &Attempt<'_>| {
+    options.observer = Some(Arc::new(move |attempt: &HttpAttempt<'_>| {
         let outcome = match attempt.outcome {
-            Outcome::Answered { status, message_id } => Ok((status, message_id.map(str::to_owned))),
-            Outcome::Failed(failure) => Err(failure),
+            HttpOutcome::Answered { status, message_id } => Ok((status, message_id.map(str::to_owned))),
+            HttpOutcome::Failed(failure) => Err(failure),
         };
         let key = attempt.key.expect("these messages have keys").to_owned();
         told.lock().expect("no holder panics").push((attempt.index, key, outcome));
@@ -93,7 +94,7 @@ async fn run_with_a_duration_ends_after_it() {
 async fn open_loop_keeps_its_rate() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let mut options = options(&server.base_url(), Bound::duration(Duration::from_secs(1)));
-    options.pace = Pace::OpenLoop { per_second: 400.0 };
+    options.pace = SendPace::OpenLoop { per_second: 400.0 };
 
     let report = http::run(options).await.unwrap();
 
@@ -137,7 +138,7 @@ async fn open_loop_latency_includes_the_wait_behind_a_slow_server() {
     let address = slow_server(Duration::from_millis(20)).await;
     let mut options = options(&format!("http://{address}/api/v1"), Bound::requests(50));
     options.connections = 1;
-    options.pace = Pace::OpenLoop { per_second: 500.0 };
+    options.pace = SendPace::OpenLoop { per_second: 500.0 };
 
     let report = http::run(options).await.unwrap();
 
@@ -152,7 +153,7 @@ async fn open_loop_that_falls_behind_ends_and_reports_unsent_requests() {
     let mut options =
         options(&format!("http://{address}/api/v1"), Bound::duration(Duration::from_millis(200)));
     options.connections = 1;
-    options.pace = Pace::OpenLoop { per_second: 1000.0 };
+    options.pace = SendPace::OpenLoop { per_second: 1000.0 };
     options.response_wait_max = Duration::from_millis(300);
 
     let report = http::run(options).await.unwrap();
@@ -162,7 +163,7 @@ async fn open_loop_that_falls_behind_ends_and_reports_unsent_requests() {
 }
 
 #[track_caller]
-fn check_failures(report: &Report, failure: Failure, count: u64) {
+fn check_failures(report: &HttpLoadReport, failure: RequestFailure, count: u64) {
     assert_eq!(report.failures.get(&failure), Some(&count), "{report:?}");
     assert_eq!((report.answered, report.failed), (0, count), "{report:?}");
 }
@@ -175,7 +176,7 @@ async fn run_without_a_server_ends_with_connect_errors() {
     };
     let mut options = options(&format!("http://{closed_port}/api/v1"), Bound::requests(6));
     options.connect_wait_max = Duration::from_millis(50);
-    check_failures(&http::run(options).await.unwrap(), Failure::Connect, 6);
+    check_failures(&http::run(options).await.unwrap(), RequestFailure::Connect, 6);
 }
 
 #[tokio::test]
@@ -186,7 +187,7 @@ async fn server_that_closes_a_connection_fails_one_request() {
     })
     .await;
     let options = options(&format!("http://{address}/api/v1"), Bound::requests(6));
-    check_failures(&http::run(options).await.unwrap(), Failure::Closed, 6);
+    check_failures(&http::run(options).await.unwrap(), RequestFailure::Closed, 6);
 }
 
 #[tokio::test]
@@ -195,7 +196,7 @@ async fn server_without_a_response_times_out() {
     let mut options = options(&format!("http://{address}/api/v1"), Bound::requests(2));
     options.connections = 1;
     options.response_wait_max = Duration::from_millis(50);
-    check_failures(&http::run(options).await.unwrap(), Failure::Timeout, 2);
+    check_failures(&http::run(options).await.unwrap(), RequestFailure::Timeout, 2);
 }
 
 #[tokio::test]
@@ -207,7 +208,7 @@ async fn response_that_is_not_http_is_counted_as_bad() {
     })
     .await;
     let options = options(&format!("http://{address}/api/v1"), Bound::requests(2));
-    check_failures(&http::run(options).await.unwrap(), Failure::BadAnswer, 2);
+    check_failures(&http::run(options).await.unwrap(), RequestFailure::BadAnswer, 2);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Ids with different formats in the response and in the receipt.
 
-use hermod_simulator::carrier::{Carrier, CarrierOptions, FirstId, IdStyle, Script};
+use hermod_simulator::carrier::{CarrierOptions, FirstId, IdStyle, Script, SimulatedCarrier};
 
 use crate::esme::Esme;
 
@@ -12,7 +12,7 @@ const DECIMAL: &str = "9308878062554710043";
 /// Returns the id of the response and of the receipt.
 async fn ids(script: Script, first_id: u64) -> (String, String) {
     let options = CarrierOptions { first_id: FirstId::At(first_id), ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     let told = esme.next_many(2).await;

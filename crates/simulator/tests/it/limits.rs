@@ -1,6 +1,6 @@
 //! Throttling, full queues and temporary errors.
 
-use hermod_simulator::carrier::{Carrier, Script, SubmitAction, SubmitFilter};
+use hermod_simulator::carrier::{Script, SimulatedCarrier, SubmitAction, SubmitFilter};
 use hermod_smpp::CommandStatus;
 
 use crate::esme::{Esme, PATIENCE};
@@ -34,7 +34,7 @@ async fn throttling_lasts_for_the_scripted_time() {
 }
 
 /// Submits five messages on one link and one on another. Returns what happened, if all of them came within a second.
-async fn submit_six(carrier: &Carrier, links: &mut [Esme; 2]) -> Option<Vec<String>> {
+async fn submit_six(carrier: &SimulatedCarrier, links: &mut [Esme; 2]) -> Option<Vec<String>> {
     for text in ["a", "b", "c", "d", "e"] {
         links[0].submit(text).await;
     }

@@ -1,7 +1,7 @@
 //! The carrier's receipts against a raw SMPP client: order, content, retries.
 
 use hermod_simulator::carrier::{
-    Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Receipts, Script, SubmitFilter,
+    CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Receipts, Script, SimulatedCarrier, SubmitFilter,
 };
 use hermod_smpp::{BindType, CommandStatus};
 
@@ -65,7 +65,7 @@ async fn ids_are_hex_in_the_response_and_decimal_in_the_receipt_if_scripted() {
     let ids = IdFormat { response: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "c-".to_owned() };
     let options =
         CarrierOptions { first_id: FirstId::At(0xabc), ..CarrierOptions::new(Script::new().ids(ids)) };
-    let carrier = Carrier::start(options).await.unwrap();
+    let carrier = SimulatedCarrier::start(options).await.unwrap();
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next_many(2).await, ["a: c-ABC", "receipt c-2748 DELIVRD 2"]);
@@ -172,7 +172,7 @@ async fn submit_over_the_limit_of_waiting_receipts_gets_queue_full() {
         first_id: FirstId::At(1),
         ..CarrierOptions::new(Script::new().receipt_after(PATIENCE * 6, Outcome::Delivered))
     };
-    let carrier = Carrier::start(options).await.unwrap();
+    let carrier = SimulatedCarrier::start(options).await.unwrap();
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c"] {
         esme.submit(text).await;

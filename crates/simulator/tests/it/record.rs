@@ -1,6 +1,6 @@
 //! The record: every octet of a submit, and joined texts of split messages.
 
-use hermod_simulator::carrier::{Alphabet, Part, Script};
+use hermod_simulator::carrier::{CodingZeroAlphabet, PartNumber, Script};
 use hermod_smpp::{Address, Hidden, SubmitSm, Tag, TlvBuffer};
 
 use crate::esme::Esme;
@@ -47,7 +47,7 @@ async fn record_keeps_every_field_and_octet_of_a_submit() {
 
 #[tokio::test]
 async fn record_joins_texts_from_udh_tlvs_and_payload() {
-    let carrier = carrier(Script::new().no_receipts().default_alphabet(Alphabet::Latin1)).await;
+    let carrier = carrier(Script::new().no_receipts().default_alphabet(CodingZeroAlphabet::Latin1)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     let plain = SubmitSm { destination: Address::international(b"4915112345678"), ..SubmitSm::default() };
     for (sequence, link, text) in [(2, 0, &b"world"[..]), (1, 1, b"hello ")] {
@@ -82,6 +82,6 @@ async fn record_joins_texts_from_udh_tlvs_and_payload() {
         (&[(1, 2), (1, 3)][..], true)
     );
     let submits = record.submits();
-    assert_eq!(submits[1].part, Some(Part { reference: 300, total: 2, sequence: 1 }));
+    assert_eq!(submits[1].part, Some(PartNumber { reference: 300, total: 2, sequence: 1 }));
     assert!(submits[4].in_payload && submits[4].octets.len() == 300);
 }

@@ -1,7 +1,7 @@
 //! submit_sm_resp that are lost, late, out of order, or malformed.
 
 use hermod_simulator::carrier::{
-    ReceiptFormat, ResponseQuirk, Script, SubmitAction, SubmitFilter, SubmitResponse,
+    ReceiptFormat, RecordedResponse, ResponseQuirk, Script, SubmitAction, SubmitFilter,
 };
 use hermod_smpp::{CommandId, CommandStatus, HEADER_BYTES, Header};
 
@@ -17,7 +17,7 @@ async fn message_with_a_lost_response_is_accepted_and_receipted() {
     assert_eq!(esme.within(ms(50)).await, None);
     esme.submit("b").await;
     assert_eq!(esme.next_many(2).await, ["b: 2", "receipt 2 DELIVRD 2"]);
-    assert_eq!(carrier.record().submits()[0].response, SubmitResponse::Withheld { id: "1".to_owned() });
+    assert_eq!(carrier.record().submits()[0].response, RecordedResponse::Withheld { id: "1".to_owned() });
     assert_eq!(carrier.record().counts().accepted, 2);
 }
 

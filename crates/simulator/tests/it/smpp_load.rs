@@ -5,10 +5,11 @@ use crate::esme::PATIENCE;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use hermod_simulator::carrier::{Carrier, Outcome, Script, Tls};
+use hermod_simulator::carrier::{Outcome, Script, ServerTls, SimulatedCarrier};
 use hermod_simulator::load::smpp::idle::{self, IdleOptions, IdleReport};
 use hermod_simulator::load::smpp::{
-    self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace, Report, StartError, Target, Trust, Version,
+    self, BindNumbers, Bound, LoadStartError, MessageForm, SendPace, SmppLoadOptions, SmppLoadReport,
+    SmppMessages, SmppTarget, SmppVersion, TlsTrust,
 };
 use hermod_simulator::smpp_echo::SmppEcho;
 use hermod_smpp::{BindType, CommandStatus};
@@ -18,28 +19,31 @@ use crate::helpers::{carrier, ms};
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-fn options(address: SocketAddr, messages: u64) -> LoadOptions {
-    let form = Messages::new(MessageForm::default()).expect("good messages");
-    let mut options =
-        LoadOptions::new(Target::new(address.to_string(), "load", "secret"), form, Bound::requests(messages));
+fn options(address: SocketAddr, messages: u64) -> SmppLoadOptions {
+    let form = SmppMessages::new(MessageForm::default()).expect("good messages");
+    let mut options = SmppLoadOptions::new(
+        SmppTarget::new(address.to_string(), "load", "secret"),
+        form,
+        Bound::requests(messages),
+    );
     options.receipt_wait_max = PATIENCE;
     options
 }
 
-fn with_form(mut options: LoadOptions, form: MessageForm) -> LoadOptions {
-    options.messages = Messages::new(form).expect("good messages");
+fn with_form(mut options: SmppLoadOptions, form: MessageForm) -> SmppLoadOptions {
+    options.messages = SmppMessages::new(form).expect("good messages");
     options
 }
 
 #[track_caller]
-fn check_good(report: &Report, messages: u64) {
+fn check_good(report: &SmppLoadReport, messages: u64) {
     assert_eq!(report.errors(), 0, "{report}");
     assert_eq!((report.submitted, report.accepted), (messages, messages), "{report}");
     assert_eq!((report.receipts.received, report.receipt.max_us > 0), (messages, true), "{report}");
     assert_eq!(report.receipts.states.get("DELIVRD"), Some(&messages), "{report}");
 }
 
-async fn echoed(change: impl FnOnce(LoadOptions) -> LoadOptions) -> Report {
+async fn echoed(change: impl FnOnce(SmppLoadOptions) -> SmppLoadOptions) -> SmppLoadReport {
     let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
     let report = smpp::run(change(options(echo.address(), 3_000))).await.expect("the echo takes everybody");
     echo.stop().await;
@@ -59,11 +63,14 @@ async fn every_message_is_accepted_and_receipted_by_the_echo() {
 
 #[tokio::test]
 async fn every_bind_window_version_and_text_option_is_accepted_by_the_echo() {
-    check_good(&echoed(|options| LoadOptions { window: 1, ..options }).await, 3_000);
-    let four = |options| LoadOptions { binds: Binds { transceivers: 4, ..Binds::default() }, ..options };
+    check_good(&echoed(|options| SmppLoadOptions { window: 1, ..options }).await, 3_000);
+    let four = |options| SmppLoadOptions {
+        binds: BindNumbers { transceivers: 4, ..BindNumbers::default() },
+        ..options
+    };
     assert_eq!(echoed(four).await.run.binds, 4);
     let old = echoed(|mut options| {
-        options.target.version = Version::V3_3;
+        options.target.version = SmppVersion::V33;
         options
     });
     check_good(&old.await, 3_000);
@@ -73,8 +80,8 @@ async fn every_bind_window_version_and_text_option_is_accepted_by_the_echo() {
 
 #[tokio::test]
 async fn open_loop_keeps_its_rate() {
-    let report = echoed(|options| LoadOptions {
-        pace: Pace::OpenLoop { per_second: 2_000.0 },
+    let report = echoed(|options| SmppLoadOptions {
+        pace: SendPace::OpenLoop { per_second: 2_000.0 },
         bound: Bound::requests(400),
         ..options
     });
@@ -86,14 +93,14 @@ async fn open_loop_keeps_its_rate() {
 
 #[tokio::test]
 async fn run_with_a_duration_ends_on_time_and_a_stopped_one_early() {
-    let timed = |options| LoadOptions { bound: Bound::duration(ms(200)), ..options };
+    let timed = |options| SmppLoadOptions { bound: Bound::duration(ms(200)), ..options };
     let report = echoed(timed).await;
     check_good(&report, report.submitted);
     assert!(report.submitted > 0);
 
     let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
     let endless =
-        LoadOptions { bound: Bound::duration(Duration::from_secs(600)), ..options(echo.address(), 1) };
+        SmppLoadOptions { bound: Bound::duration(Duration::from_secs(600)), ..options(echo.address(), 1) };
     let run = smpp::start(endless).await.expect("the echo takes everybody");
     let (live, stopper) = (run.live(), run.stopper());
     while live.answered() < 10 {
@@ -107,18 +114,18 @@ async fn run_with_a_duration_ends_on_time_and_a_stopped_one_early() {
 #[tokio::test]
 async fn transmitter_receiver_pair_gets_its_receipts() {
     let carrier = carrier(Script::new()).await;
-    let pair = Binds { transmitters: 1, receivers: 1, ..Binds::default() };
-    let report = smpp::run(LoadOptions { binds: pair, ..options(carrier.addr(), 1_000) }).await.unwrap();
+    let pair = BindNumbers { transmitters: 1, receivers: 1, ..BindNumbers::default() };
+    let report = smpp::run(SmppLoadOptions { binds: pair, ..options(carrier.addr(), 1_000) }).await.unwrap();
     check_good(&report, 1_000);
     let counts = carrier.record().counts();
     assert_eq!((counts.submits, counts.receipts_accepted, counts.unbinds), (1_000, 1_000, 2));
-    let alone = Binds { transmitters: 1, ..Binds::default() };
-    let report = smpp::run(LoadOptions { binds: alone, ..options(carrier.addr(), 10) }).await.unwrap();
+    let alone = BindNumbers { transmitters: 1, ..BindNumbers::default() };
+    let report = smpp::run(SmppLoadOptions { binds: alone, ..options(carrier.addr(), 10) }).await.unwrap();
     assert_eq!((report.accepted, report.receipts.missing, report.errors()), (10, 0, 0), "{report}");
 }
 
-async fn against(carrier: &Carrier, messages: u64, wait: Duration) -> Report {
-    let options = LoadOptions { receipt_wait_max: wait, ..options(carrier.addr(), messages) };
+async fn against(carrier: &SimulatedCarrier, messages: u64, wait: Duration) -> SmppLoadReport {
+    let options = SmppLoadOptions { receipt_wait_max: wait, ..options(carrier.addr(), messages) };
     smpp::run(options).await.expect("the carrier takes everybody")
 }
 
@@ -173,10 +180,10 @@ async fn run_with_a_rejected_bind_fails_with_its_status() {
     let closed = carrier(Script::new().reject_binds(1, CommandStatus::INVPASWD)).await;
     let refused = smpp::run(options(closed.addr(), 1)).await.expect_err("the bind is refused");
     assert_eq!(refused.to_string(), "bind rejected with ESME_RINVPASWD (0x0e)");
-    let nobody = LoadOptions { binds: Binds::default(), ..options(closed.addr(), 1) };
-    assert!(matches!(smpp::run(nobody).await, Err(StartError::BadBinds)));
-    let narrow = LoadOptions { window: 0, ..options(closed.addr(), 1) };
-    assert!(matches!(smpp::run(narrow).await, Err(StartError::BadWindow)));
+    let nobody = SmppLoadOptions { binds: BindNumbers::default(), ..options(closed.addr(), 1) };
+    assert!(matches!(smpp::run(nobody).await, Err(LoadStartError::BadBinds)));
+    let narrow = SmppLoadOptions { window: 0, ..options(closed.addr(), 1) };
+    assert!(matches!(smpp::run(narrow).await, Err(LoadStartError::BadWindow)));
 }
 
 #[tokio::test]
@@ -184,20 +191,20 @@ async fn load_over_tls_is_accepted_by_the_echo() {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
     let pem = params.self_signed(&key).expect("a certificate").pem();
-    let tls = Tls::from_pem(pem.as_bytes(), key.serialize_pem().as_bytes()).expect("a pair");
+    let tls = ServerTls::from_pem(pem.as_bytes(), key.serialize_pem().as_bytes()).expect("a pair");
     let echo = SmppEcho::start(ANY_PORT, Some(&tls)).expect("a free port");
     let mut secured = options(echo.address(), 2_000);
-    secured.target.tls = Some(Trust::from_pem(pem.as_bytes(), "localhost").expect("a certificate"));
+    secured.target.tls = Some(TlsTrust::from_pem(pem.as_bytes(), "localhost").expect("a certificate"));
     check_good(&smpp::run(secured.clone()).await.unwrap(), 2_000);
 
-    secured.target.tls = Some(Trust::from_pem(pem.as_bytes(), "elsewhere").expect("a certificate"));
+    secured.target.tls = Some(TlsTrust::from_pem(pem.as_bytes(), "elsewhere").expect("a certificate"));
     let refused = smpp::run(secured).await.expect_err("the certificate is for another name");
     assert!(refused.to_string().starts_with("the TLS handshake failed: "), "{refused}");
 }
 
 async fn idle(address: SocketAddr, binds: u32, hold: Duration) -> IdleReport {
     let idle = idle::start(IdleOptions {
-        target: Target::new(address.to_string(), "idle", "secret"),
+        target: SmppTarget::new(address.to_string(), "idle", "secret"),
         kind: BindType::Transceiver,
         binds,
         per_second: 1_000.0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermod_simulator::carrier::{Carrier, CarrierOptions, FirstId, Script, Tls};
+use hermod_simulator::carrier::{CarrierOptions, FirstId, Script, ServerTls, SimulatedCarrier};
 use hermod_smpp::BindType;
 use hermod_smpp::session::BindRequest;
 use rcgen::{CertificateParams, KeyPair};
@@ -16,7 +16,7 @@ use crate::esme::Esme;
 use crate::helpers::ms;
 
 struct Secured {
-    carrier: Carrier,
+    carrier: SimulatedCarrier,
     certificate: CertificateDer<'static>,
 }
 
@@ -24,9 +24,10 @@ async fn secured(script: Script) -> Secured {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
     let certificate = params.self_signed(&key).expect("a certificate");
-    let tls = Tls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).expect("a pair");
+    let tls =
+        ServerTls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).expect("a pair");
     let options = CarrierOptions { tls: Some(tls), first_id: FirstId::At(1), ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     Secured { carrier, certificate: certificate.der().clone() }
 }
 
@@ -86,6 +87,6 @@ async fn plain_client_on_a_tls_port_gets_no_smpp_response() {
 
 #[test]
 fn invalid_certificate_is_rejected() {
-    let refused = Tls::from_pem(b"nothing", b"nothing").expect_err("that is no PEM");
+    let refused = ServerTls::from_pem(b"nothing", b"nothing").expect_err("that is no PEM");
     assert!(refused.to_string().starts_with("certificate or key cannot be used: "), "{refused}");
 }

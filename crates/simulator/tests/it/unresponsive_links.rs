@@ -1,7 +1,7 @@
 //! Links that stall, are half-open, or do not answer.
 
 use crate::esme::within;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script, SubmitAction, SubmitFilter};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier, SubmitAction, SubmitFilter};
 use hermod_smpp::BindType;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -29,7 +29,7 @@ async fn stalled_carrier_reads_no_more_octets_than_its_buffer_holds() {
         receive_buffer_bytes: Some(4096),
         ..CarrierOptions::new(Script::new().no_receipts())
     };
-    let carrier = Carrier::start(options).await.unwrap();
+    let carrier = SimulatedCarrier::start(options).await.unwrap();
     let mut stream = TcpStream::connect(carrier.addr()).await.unwrap();
     carrier.record().wait_until(|record| record.counts().links_opened == 1, PATIENCE).await.unwrap();
     carrier.stall_links(PATIENCE * 6);

@@ -1,7 +1,7 @@
 //! All PDUs of SMPP 3.4 as borrowed values, and their decoding and encoding.
 
-/// Declares a PDU's fields once: `name: type = verb(arguments)`, where the verb is a method of both `Reader` and
-/// `Writer`. The order gives the struct, its reader and its writer, so that they can be checked against chapter 4 line
+/// Declares a PDU's fields once: `name: type = verb(arguments)`, where the verb is a method of both `FieldReader` and
+/// `FieldWriter`. The order gives the struct, its reader and its writer, so that they can be checked against chapter 4 line
 /// by line.
 macro_rules! fields {
     ($(#[$meta:meta])* $name:ident<'a> {
@@ -15,14 +15,14 @@ macro_rules! fields {
 
         impl<'a> $name<'a> {
             pub(crate) fn read(
-                reader: &mut $crate::reader::Reader<'a>,
+                reader: &mut $crate::reader::FieldReader<'a>,
             ) -> Result<Self, $crate::reader::FieldError> {
                 Ok($name { $($field: reader.$verb(stringify!($field) $(, $argument)*)?,)* })
             }
 
             pub(crate) fn write(
                 &self,
-                writer: &mut $crate::writer::Writer<'_>,
+                writer: &mut $crate::writer::FieldWriter<'_>,
             ) -> Result<(), $crate::EncodeError> {
                 $(writer.$verb(stringify!($field), self.$field $(, $argument)*)?;)*
                 Ok(())
@@ -40,7 +40,7 @@ pub use bind::{Bind, BindResp, BindType, Outbind, VERSION_3_3, VERSION_3_4};
 pub use manage::{AlertNotification, CancelSm, QuerySm, QuerySmResp, ReplaceSm};
 pub use message::{DataSm, DataSmResp, DeliverSm, DeliverSmResp, SubmitSm, SubmitSmResp, esm_class};
 pub use multi::{
-    Destination, Destinations, DestinationsBuffer, SubmitMulti, SubmitMultiResp, Unsuccessful,
+    DestinationEntry, Destinations, DestinationsBuffer, SubmitMulti, SubmitMultiResp, Unsuccessful,
     UnsuccessfulBuffer, UnsuccessfulSme,
 };
 
@@ -49,8 +49,8 @@ use thiserror::Error;
 
 use crate::{
     CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tag, Tlvs,
-    reader::{FieldError, Reader},
-    writer::Writer,
+    reader::{FieldError, FieldReader},
+    writer::FieldWriter,
 };
 
 /// The body of a PDU. Status and sequence number are in the header.
@@ -131,7 +131,7 @@ pub struct DecodeError {
 
 /// Decodes a body. Responses are read leniently, because a malformed response must not cost the result it carries.
 pub(crate) fn decode<'a>(header: &Header, body: &'a [u8]) -> Result<Pdu<'a>, DecodeError> {
-    decode_with(header, Reader::new(body)).map(|(pdu, _)| pdu)
+    decode_with(header, FieldReader::new(body)).map(|(pdu, _)| pdu)
 }
 
 /// Decodes a carrier's request as leniently as its responses. Also returns the first field that was cut.
@@ -139,18 +139,18 @@ pub(crate) fn decode_from_carrier<'a>(
     header: &Header,
     body: &'a [u8],
 ) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
-    decode_with(header, Reader::lenient(body))
+    decode_with(header, FieldReader::lenient(body))
 }
 
 fn decode_with<'a>(
     header: &Header,
-    mut reader: Reader<'a>,
+    mut reader: FieldReader<'a>,
 ) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
     let read = read_body(header.command, &mut reader);
     let read = match read {
         // A response with an error status has no body (§4.4.2); an unreadable one is ignored.
         Err(_) if header.command.is_response() && !header.status.is_ok() => {
-            read_body(header.command, &mut Reader::new(EMPTY_RESPONSE))
+            read_body(header.command, &mut FieldReader::new(EMPTY_RESPONSE))
         }
         other => other,
     };
@@ -168,7 +168,7 @@ fn decode_with<'a>(
 /// Enough nulls to decode as an empty response of any kind.
 const EMPTY_RESPONSE: &[u8] = &[0; 4];
 
-fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>, FieldError> {
+fn read_body<'a>(command: CommandId, reader: &mut FieldReader<'a>) -> Result<Pdu<'a>, FieldError> {
     Ok(match command {
         CommandId::SUBMIT_SM => Pdu::SubmitSm(SubmitSm::read(reader)?),
         CommandId::SUBMIT_SM_RESP => Pdu::SubmitSmResp(SubmitSmResp::read(reader)?),
@@ -201,7 +201,7 @@ fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>,
     })
 }
 
-fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, FieldError> {
+fn read_data_sm<'a>(reader: &mut FieldReader<'a>) -> Result<DataSm<'a>, FieldError> {
     let data_sm = DataSm::read(reader)?;
     // Some carriers mark receipts only by TLVs.
     let is_receipt = reader.is_lenient() && data_sm.tlvs.get(Tag::RECEIPTED_MESSAGE_ID).is_some();
@@ -220,7 +220,7 @@ pub fn encode(
 ) -> Result<(), EncodeError> {
     let start = out.len();
     let command = pdu.command();
-    let mut writer = Writer::new(out);
+    let mut writer = FieldWriter::new(out);
     for field in [0, command.0, status.0, sequence] {
         writer.u32(field);
     }
@@ -300,7 +300,7 @@ impl Pdu<'_> {
         matches!(self, Pdu::DataSm(_)) || !self.tlvs().is_empty()
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+    fn write(&self, writer: &mut FieldWriter<'_>) -> Result<(), EncodeError> {
         match self {
             Pdu::Bind(_, pdu) => pdu.write(writer),
             Pdu::BindResp(_, pdu) => pdu.write(writer),

@@ -6,9 +6,9 @@ use std::fmt;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
 use crate::{
     Address, CommandStatus, EncodeError, EncodeErrorKind, Hidden, Tlvs,
-    reader::{FieldError, Reader},
+    reader::{FieldError, FieldReader},
     tlv,
-    writer::Writer,
+    writer::FieldWriter,
 };
 
 /// The maximum of `number_of_dests` (§4.5.1).
@@ -64,7 +64,7 @@ fields! {
 
 /// One entry of a recipient list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination<'a> {
+pub enum DestinationEntry<'a> {
     /// One subscriber.
     Sme(Address<'a>),
     /// A distribution list of the SMSC, by name.
@@ -106,8 +106,8 @@ impl<'a> Destinations<'a> {
     }
 
     /// Returns all entries, in order.
-    pub fn iter(self) -> impl Iterator<Item = Destination<'a>> {
-        let mut reader = Reader::new(self.bytes);
+    pub fn iter(self) -> impl Iterator<Item = DestinationEntry<'a>> {
+        let mut reader = FieldReader::new(self.bytes);
         std::iter::from_fn(move || read_destination(&mut reader, "destinations").ok())
     }
 }
@@ -125,7 +125,7 @@ impl<'a> Unsuccessful<'a> {
 
     /// Returns all entries, in order.
     pub fn iter(self) -> impl Iterator<Item = UnsuccessfulSme<'a>> {
-        let mut reader = Reader::new(self.bytes);
+        let mut reader = FieldReader::new(self.bytes);
         std::iter::from_fn(move || read_unsuccessful(&mut reader, "unsuccessful").ok())
     }
 }
@@ -152,16 +152,16 @@ pub struct DestinationsBuffer {
 
 impl DestinationsBuffer {
     /// Adds a recipient. Fails for the 255th, and if it does not fit its field.
-    pub fn push(&mut self, destination: Destination<'_>) -> Result<(), EncodeError> {
+    pub fn push(&mut self, destination: DestinationEntry<'_>) -> Result<(), EncodeError> {
         let field = "destinations";
         let room = self.count.checked_add(1).filter(|count| *count <= DESTINATIONS_MAX);
         let count = room.ok_or(EncodeError { field, why: EncodeErrorKind::BadCount })?;
         undo_on_error(&mut self.bytes, |writer| match destination {
-            Destination::Sme(address) => {
+            DestinationEntry::Sme(address) => {
                 writer.octet(field, SME_ADDRESS)?;
                 writer.address(field, address, ADDRESS_BYTES, CommandStatus::INVDSTADR)
             }
-            Destination::DistributionList(name) => {
+            DestinationEntry::DistributionList(name) => {
                 writer.octet(field, DISTRIBUTION_LIST)?;
                 writer.text(field, name, ADDRESS_BYTES, CommandStatus::INVDLNAME)
             }
@@ -205,27 +205,32 @@ impl UnsuccessfulBuffer {
 
 fn undo_on_error(
     bytes: &mut BytesMut,
-    write: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+    write: impl FnOnce(&mut FieldWriter<'_>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
     let before = bytes.len();
-    let mut writer = Writer::new(bytes);
+    let mut writer = FieldWriter::new(bytes);
     let written = write(&mut writer);
     writer.finish();
     written.inspect_err(|_| bytes.truncate(before))
 }
 
-fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Destination<'a>, FieldError> {
+fn read_destination<'a>(
+    reader: &mut FieldReader<'a>,
+    field: &'static str,
+) -> Result<DestinationEntry<'a>, FieldError> {
     match reader.octet(field)? {
-        SME_ADDRESS => reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR).map(Destination::Sme),
-        DISTRIBUTION_LIST => {
-            reader.text(field, ADDRESS_BYTES, CommandStatus::INVDLNAME).map(Destination::DistributionList)
+        SME_ADDRESS => {
+            reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR).map(DestinationEntry::Sme)
         }
+        DISTRIBUTION_LIST => reader
+            .text(field, ADDRESS_BYTES, CommandStatus::INVDLNAME)
+            .map(DestinationEntry::DistributionList),
         _ => Err(FieldError { status: CommandStatus::INVDESTFLAG, field }),
     }
 }
 
 fn read_unsuccessful<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut FieldReader<'a>,
     field: &'static str,
 ) -> Result<UnsuccessfulSme<'a>, FieldError> {
     let destination = reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
@@ -234,9 +239,9 @@ fn read_unsuccessful<'a>(
 
 /// Reads `count` entries and returns their octets.
 fn span<'a, E>(
-    reader: &mut Reader<'a>,
+    reader: &mut FieldReader<'a>,
     count: u8,
-    mut read_one: impl FnMut(&mut Reader<'a>) -> Result<E, FieldError>,
+    mut read_one: impl FnMut(&mut FieldReader<'a>) -> Result<E, FieldError>,
 ) -> Result<&'a [u8], FieldError> {
     let before = reader.rest();
     for _ in 0..count {
@@ -246,7 +251,7 @@ fn span<'a, E>(
     Ok(before.get(..used).unwrap_or_default())
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     fn destinations(&mut self, field: &'static str) -> Result<Destinations<'a>, FieldError> {
         let count = self.octet(field)?;
         if count == 0 || count > DESTINATIONS_MAX {
@@ -266,7 +271,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Writer<'_> {
+impl FieldWriter<'_> {
     fn destinations(&mut self, field: &'static str, value: Destinations<'_>) -> Result<(), EncodeError> {
         if value.is_empty() {
             return Err(EncodeError { field, why: EncodeErrorKind::BadCount });

@@ -21,7 +21,7 @@ impl Moment {
 
 /// Limits and timers of both roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SessionLimits {
     /// The maximum of our outstanding requests, and of timed-out ones whose late responses are still recognised.
     pub window_max: u32,
     /// The maximum of the peer's outstanding requests; above it the session stops reading.
@@ -56,7 +56,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// Limits and timers.
-    pub limits: Limits,
+    pub limits: SessionLimits,
     /// The timeout of the bind; then the session closes.
     pub bind_ms: u64,
 }
@@ -65,13 +65,13 @@ pub struct ClientConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
     /// Limits and timers. An accepted bind sets `window_max` and `peer_window_max` to those of the connection.
-    pub limits: Limits,
+    pub limits: SessionLimits,
     /// The time from the connection to an accepted bind; nothing extends it.
     pub session_init_ms: u64,
 }
 
-impl Limits {
-    const STANDARD: Limits = Limits {
+impl SessionLimits {
+    const STANDARD: SessionLimits = SessionLimits {
         window_max: 10,
         peer_window_max: 10,
         response_ms: 60_000,
@@ -93,7 +93,7 @@ impl ClientConfig {
     /// Returns the defaults for binds to carriers.
     pub const fn standard() -> ClientConfig {
         // Receipts arrive in bursts and each waits for a commit, so carriers get a larger window than they grant.
-        let limits = Limits { peer_window_max: 100, ..Limits::STANDARD };
+        let limits = SessionLimits { peer_window_max: 100, ..SessionLimits::STANDARD };
         ClientConfig { limits, bind_ms: 10_000 }
     }
 }
@@ -101,13 +101,13 @@ impl ClientConfig {
 impl ServerConfig {
     /// Returns the documented values of the server.
     pub const fn standard() -> ServerConfig {
-        let limits = Limits {
+        let limits = SessionLimits {
             response_ms: 30_000,
             // The inactivity timeout detects dead peers; `probe` is for the one case that cannot wait.
             enquire_idle_ms: None,
             enquire_wait_ms: 5_000,
             inactivity_ms: Some(60_000),
-            ..Limits::STANDARD
+            ..SessionLimits::STANDARD
         };
         ServerConfig { limits, session_init_ms: 10_000 }
     }

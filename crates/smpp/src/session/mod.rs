@@ -19,7 +19,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{BindAcceptance, BindRequest, ClientConfig, Limits, Moment, ServerConfig};
+pub use config::{BindAcceptance, BindRequest, ClientConfig, Moment, ServerConfig, SessionLimits};
 pub use event::{CloseReason, Counters, RequestError, RespondError, SessionEvent};
 
 use bytes::BytesMut;
@@ -31,7 +31,7 @@ use crate::{
 use capture::CapturedPdus;
 use per_minute::PerMinute;
 use receive::OpenRequest;
-use state_table::{Column, Role};
+use state_table::{SessionRole, StateColumn};
 use timed_out::TimedOutRequests;
 use timers::Enquiry;
 use unbind::Drain;
@@ -39,7 +39,7 @@ use window::{SEQUENCE_MAX, Window};
 
 /// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SessionState {
     /// Server: connected, not bound.
     Open,
     /// Client: the bind was sent. Server: the application is checking it.
@@ -64,9 +64,9 @@ enum Stage {
 
 /// An SMPP session. `T` is the caller's token for each request.
 pub struct Session<T> {
-    role: Role,
+    role: SessionRole,
     stage: Stage,
-    limits: Limits,
+    limits: SessionLimits,
     /// The deadline of the bind.
     init_by: Moment,
     is_3_4: bool,
@@ -99,7 +99,7 @@ impl<T> Session<T> {
     /// Makes a client session, with the bind in its output.
     pub fn client(config: ClientConfig, request: &BindRequest<'_>, now: Moment) -> Result<Self, EncodeError> {
         let init_by = now.plus_ms(config.bind_ms);
-        let mut session = Session::new(Role::Client, config.limits, init_by, now);
+        let mut session = Session::new(SessionRole::Client, config.limits, init_by, now);
         session.is_3_4 = request.bind.is_3_4();
         let sequence = session.take_sequence();
         let pdu = Pdu::Bind(request.kind, request.bind);
@@ -111,10 +111,10 @@ impl<T> Session<T> {
 
     /// Makes a server session that waits for a bind.
     pub fn server(config: ServerConfig, now: Moment) -> Self {
-        Session::new(Role::Server, config.limits, now.plus_ms(config.session_init_ms), now)
+        Session::new(SessionRole::Server, config.limits, now.plus_ms(config.session_init_ms), now)
     }
 
-    fn new(role: Role, limits: Limits, init_by: Moment, now: Moment) -> Self {
+    fn new(role: SessionRole, limits: SessionLimits, init_by: Moment, now: Moment) -> Self {
         Session {
             role,
             stage: Stage::Open,
@@ -167,8 +167,8 @@ impl<T> Session<T> {
         match self.stage {
             Stage::Closed => false,
             // Nothing is read while a bind is being checked.
-            Stage::Binding(..) if self.role == Role::Server => false,
-            Stage::Draining(drain) if self.role == Role::Server && drain.is_by_peer() => false,
+            Stage::Binding(..) if self.role == SessionRole::Server => false,
+            Stage::Draining(drain) if self.role == SessionRole::Server && drain.is_by_peer() => false,
             _ => !self.is_stalled,
         }
     }
@@ -250,7 +250,7 @@ impl<T> Session<T> {
     pub fn accept_bind(&mut self, acceptance: &BindAcceptance<'_>, now: Moment) -> Result<(), RespondError> {
         let now = self.advance_clock(now);
         let Stage::Binding(kind, sequence) = self.stage else { return Err(RespondError::NotOpen) };
-        if self.role != Role::Server {
+        if self.role != SessionRole::Server {
             return Err(RespondError::NotOpen);
         }
         let BindAcceptance { system_id, window_max, peer_window_max } = *acceptance;
@@ -272,7 +272,7 @@ impl<T> Session<T> {
     pub fn reject_bind(&mut self, status: CommandStatus, now: Moment) -> Result<(), RespondError> {
         self.advance_clock(now);
         let Stage::Binding(kind, sequence) = self.stage else { return Err(RespondError::NotOpen) };
-        if self.role != Role::Server {
+        if self.role != SessionRole::Server {
             return Err(RespondError::NotOpen);
         }
         self.send_header(kind.response(), status, sequence);
@@ -281,13 +281,13 @@ impl<T> Session<T> {
     }
 
     /// Returns the state.
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> SessionState {
         match self.stage {
-            Stage::Open => State::Open,
-            Stage::Binding(..) => State::Binding,
-            Stage::Bound(kind) => State::Bound(kind),
-            Stage::Draining(_) => State::Draining,
-            Stage::Closed => State::Closed,
+            Stage::Open => SessionState::Open,
+            Stage::Binding(..) => SessionState::Binding,
+            Stage::Bound(kind) => SessionState::Bound(kind),
+            Stage::Draining(_) => SessionState::Draining,
+            Stage::Closed => SessionState::Closed,
         }
     }
 
@@ -333,11 +333,11 @@ impl<T> Session<T> {
         self.latest
     }
 
-    fn column(&self) -> Option<Column> {
+    fn column(&self) -> Option<StateColumn> {
         match self.stage {
-            Stage::Open | Stage::Binding(..) => Some(Column::Open),
-            Stage::Bound(kind) => Some(Column::Bound(kind)),
-            Stage::Draining(_) => Some(Column::Drain),
+            Stage::Open | Stage::Binding(..) => Some(StateColumn::Open),
+            Stage::Bound(kind) => Some(StateColumn::Bound(kind)),
+            Stage::Draining(_) => Some(StateColumn::Drain),
             Stage::Closed => None,
         }
     }

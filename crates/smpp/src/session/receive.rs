@@ -5,7 +5,7 @@ use crate::{
     AfterError, CommandId, CommandStatus, DecodeError, Frame, FrameError, Header, Pdu, next_frame,
     session::{
         RespondError,
-        state_table::{Action, Column, Role},
+        state_table::{Action, SessionRole, StateColumn},
         window::SEQUENCE_MAX,
     },
 };
@@ -52,7 +52,7 @@ impl<T> Session<T> {
     /// window. Enquiries and responses need not wait for the window.
     fn must_wait(&self) -> bool {
         let Some(column) = self.column() else { return true };
-        if self.role == Role::Server && matches!(self.stage, Stage::Binding(..)) {
+        if self.role == SessionRole::Server && matches!(self.stage, Stage::Binding(..)) {
             return true;
         }
         if self.output.len() >= self.limits.output_bytes_max {
@@ -117,12 +117,12 @@ impl<T> Session<T> {
     fn on_request(&mut self, frame: Frame) {
         let Header { command, sequence, .. } = frame.header;
         // 3.3 has no data_sm.
-        if self.role == Role::Server && command == CommandId::DATA_SM && !self.is_3_4 {
+        if self.role == SessionRole::Server && command == CommandId::DATA_SM && !self.is_3_4 {
             return self.send_header(CommandId::DATA_SM_RESP, CommandStatus::INVCMDID, sequence);
         }
         let read = match self.role {
-            Role::Server => frame.decode().map(|_| ()),
-            Role::Client => frame.decode_from_carrier().map(|_| ()),
+            SessionRole::Server => frame.decode().map(|_| ()),
+            SessionRole::Client => frame.decode_from_carrier().map(|_| ()),
         };
         match read {
             Ok(()) => {
@@ -214,8 +214,8 @@ impl<T> Session<T> {
     }
 
     /// Counts a request in a wrong state, except while draining, which is not the peer's mistake.
-    fn count_wrong_state(&mut self, column: Column, now: Moment) {
-        if column == Column::Drain {
+    fn count_wrong_state(&mut self, column: StateColumn, now: Moment) {
+        if column == StateColumn::Drain {
             return;
         }
         self.counters.wrong_state = self.counters.wrong_state.saturating_add(1);

@@ -5,7 +5,7 @@ use crate::{BindType, CommandId, CommandStatus};
 
 /// Our role in the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum SessionRole {
     /// The ESME, which binds.
     Client,
     /// The SMSC, which accepts binds.
@@ -14,7 +14,7 @@ pub(super) enum Role {
 
 /// The state of a session, as a column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum StateColumn {
     Open,
     Bound(BindType),
     Drain,
@@ -57,45 +57,45 @@ use Action as A;
 use CommandId as C;
 use CommandStatus as S;
 
-pub(super) const fn action_for(role: Role, column: Column, command: CommandId) -> Action {
+pub(super) const fn action_for(role: SessionRole, column: StateColumn, command: CommandId) -> Action {
     match command {
         C::ENQUIRE_LINK => A::RespondEnquireLink,
         C::UNBIND => match column {
-            Column::Open => A::UnbindUnbound,
-            Column::Bound(_) => A::Unbind,
-            Column::Drain => A::UnbindAgain,
+            StateColumn::Open => A::UnbindUnbound,
+            StateColumn::Bound(_) => A::Unbind,
+            StateColumn::Drain => A::UnbindAgain,
         },
         C::UNBIND_RESP => match column {
-            Column::Open | Column::Bound(_) => A::Ignore,
-            Column::Drain => A::UnbindResponse,
+            StateColumn::Open | StateColumn::Bound(_) => A::Ignore,
+            StateColumn::Drain => A::UnbindResponse,
         },
         C::ENQUIRE_LINK_RESP => match column {
-            Column::Open => A::Ignore,
-            Column::Bound(_) | Column::Drain => A::Response,
+            StateColumn::Open => A::Ignore,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Response,
         },
         C::OUTBIND => nack_unless_draining(column),
         // The broadcast requests of 5.0.
         CommandId(0x111..=0x113) => nack_unless_draining(column),
         _ => match role {
-            Role::Server => server_action(column, command),
-            Role::Client => client_action(column, command),
+            SessionRole::Server => server_action(column, command),
+            SessionRole::Client => client_action(column, command),
         },
     }
 }
 
-const fn nack_unless_draining(column: Column) -> Action {
+const fn nack_unless_draining(column: StateColumn) -> Action {
     match column {
-        Column::Open | Column::Bound(_) => A::Nack(S::INVCMDID),
-        Column::Drain => A::Ignore,
+        StateColumn::Open | StateColumn::Bound(_) => A::Nack(S::INVCMDID),
+        StateColumn::Drain => A::Ignore,
     }
 }
 
-const fn server_action(column: Column, command: CommandId) -> Action {
+const fn server_action(column: StateColumn, command: CommandId) -> Action {
     match command {
         C::BIND_RECEIVER | C::BIND_TRANSMITTER | C::BIND_TRANSCEIVER => match column {
-            Column::Open => A::Authenticate,
-            Column::Bound(_) => A::Reject(S::ALYBND),
-            Column::Drain => A::Reject(S::INVBNDSTS),
+            StateColumn::Open => A::Authenticate,
+            StateColumn::Bound(_) => A::Reject(S::ALYBND),
+            StateColumn::Drain => A::Reject(S::INVBNDSTS),
         },
         // Table 2-1 lets a receiver send data_sm, but such a bind is not authorised to send.
         C::SUBMIT_SM | C::SUBMIT_MULTI | C::DATA_SM => from_transmitter(column, A::Reject(S::THROTTLED)),
@@ -103,12 +103,12 @@ const fn server_action(column: Column, command: CommandId) -> Action {
         C::CANCEL_SM => from_transmitter(column, A::Reject(S::CANCELFAIL)),
         C::REPLACE_SM => from_transmitter(column, A::Reject(S::REPLACEFAIL)),
         C::DELIVER_SM_RESP | C::DATA_SM_RESP => match column {
-            Column::Open | Column::Bound(BindType::Transmitter) => A::Ignore,
-            Column::Bound(_) | Column::Drain => A::Response,
+            StateColumn::Open | StateColumn::Bound(BindType::Transmitter) => A::Ignore,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Response,
         },
         C::GENERIC_NACK => match column {
-            Column::Open => A::Ignore,
-            Column::Bound(_) | Column::Drain => A::Response,
+            StateColumn::Open => A::Ignore,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Response,
         },
         C::DELIVER_SM => wrong_direction(column),
         C::ALERT_NOTIFICATION => nack_unless_draining(column),
@@ -117,48 +117,48 @@ const fn server_action(column: Column, command: CommandId) -> Action {
     }
 }
 
-const fn from_transmitter(column: Column, draining: Action) -> Action {
+const fn from_transmitter(column: StateColumn, draining: Action) -> Action {
     match column {
-        Column::Open | Column::Bound(BindType::Receiver) => A::Reject(S::INVBNDSTS),
-        Column::Bound(BindType::Transmitter | BindType::Transceiver) => A::Request,
-        Column::Drain => draining,
+        StateColumn::Open | StateColumn::Bound(BindType::Receiver) => A::Reject(S::INVBNDSTS),
+        StateColumn::Bound(BindType::Transmitter | BindType::Transceiver) => A::Request,
+        StateColumn::Drain => draining,
     }
 }
 
-const fn wrong_direction(column: Column) -> Action {
+const fn wrong_direction(column: StateColumn) -> Action {
     match column {
-        Column::Open => A::Reject(S::INVBNDSTS),
-        Column::Bound(_) | Column::Drain => A::Reject(S::INVCMDID),
+        StateColumn::Open => A::Reject(S::INVBNDSTS),
+        StateColumn::Bound(_) | StateColumn::Drain => A::Reject(S::INVCMDID),
     }
 }
 
-const fn client_action(column: Column, command: CommandId) -> Action {
+const fn client_action(column: StateColumn, command: CommandId) -> Action {
     match command {
         C::BIND_RECEIVER_RESP | C::BIND_TRANSMITTER_RESP | C::BIND_TRANSCEIVER_RESP => match column {
-            Column::Open => A::BindResponse,
-            Column::Bound(_) | Column::Drain => A::Ignore,
+            StateColumn::Open => A::BindResponse,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Ignore,
         },
         C::GENERIC_NACK => match column {
-            Column::Open => A::BindResponse,
-            Column::Bound(_) | Column::Drain => A::Response,
+            StateColumn::Open => A::BindResponse,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Response,
         },
         // Some carriers send receipts on a transmitter bind. They are accepted, also while draining, because rejecting
         // them would lose them.
         C::DELIVER_SM | C::DATA_SM => match column {
-            Column::Open => A::Reject(S::INVBNDSTS),
-            Column::Bound(_) | Column::Drain => A::Request,
+            StateColumn::Open => A::Reject(S::INVBNDSTS),
+            StateColumn::Bound(_) | StateColumn::Drain => A::Request,
         },
         C::ALERT_NOTIFICATION => match column {
-            Column::Open => A::Ignore,
-            Column::Bound(_) | Column::Drain => A::Notify,
+            StateColumn::Open => A::Ignore,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Notify,
         },
         C::BIND_RECEIVER | C::BIND_TRANSMITTER | C::BIND_TRANSCEIVER => A::Reject(S::INVCMDID),
         C::SUBMIT_SM | C::SUBMIT_MULTI | C::QUERY_SM | C::CANCEL_SM | C::REPLACE_SM => {
             wrong_direction(column)
         }
         _ if command.is_response() && command.is_known() => match column {
-            Column::Open => A::Ignore,
-            Column::Bound(_) | Column::Drain => A::Response,
+            StateColumn::Open => A::Ignore,
+            StateColumn::Bound(_) | StateColumn::Drain => A::Response,
         },
         _ if command.is_response() => A::Ignore,
         _ => A::Unknown,
@@ -166,13 +166,13 @@ const fn client_action(column: Column, command: CommandId) -> Action {
 }
 
 /// Whether the role and bind type may send this request.
-pub(super) const fn may_request(role: Role, kind: BindType, command: CommandId) -> bool {
+pub(super) const fn may_request(role: SessionRole, kind: BindType, command: CommandId) -> bool {
     match (role, command) {
         (
-            Role::Client,
+            SessionRole::Client,
             C::SUBMIT_SM | C::SUBMIT_MULTI | C::DATA_SM | C::QUERY_SM | C::CANCEL_SM | C::REPLACE_SM,
         ) => kind.may_transmit(),
-        (Role::Server, C::DELIVER_SM | C::DATA_SM) => kind.may_receive(),
+        (SessionRole::Server, C::DELIVER_SM | C::DATA_SM) => kind.may_receive(),
         _ => false,
     }
 }

@@ -3,12 +3,12 @@
 
 use super::*;
 
-const COLUMNS: [Column; 5] = [
-    Column::Open,
-    Column::Bound(BindType::Transmitter),
-    Column::Bound(BindType::Receiver),
-    Column::Bound(BindType::Transceiver),
-    Column::Drain,
+const COLUMNS: [StateColumn; 5] = [
+    StateColumn::Open,
+    StateColumn::Bound(BindType::Transmitter),
+    StateColumn::Bound(BindType::Receiver),
+    StateColumn::Bound(BindType::Transceiver),
+    StateColumn::Drain,
 ];
 
 fn cell(action: Action) -> String {
@@ -30,7 +30,7 @@ fn cell(action: Action) -> String {
     }
 }
 
-fn check(role: Role, table: &str) {
+fn check(role: SessionRole, table: &str) {
     let mut known: Vec<CommandId> = CommandId::ALL.to_vec();
     for line in table.trim().lines() {
         let (names, cells) = line.split_once('|').expect("names | cells");
@@ -51,7 +51,7 @@ fn check(role: Role, table: &str) {
 #[test]
 fn server_follows_the_contract_in_every_state() {
     check(
-        Role::Server,
+        SessionRole::Server,
         "
         bind_transmitter bind_receiver bind_transceiver | bind     05     05     05     04
         submit_sm data_sm submit_multi                  | 04       app    04     app    58
@@ -77,7 +77,7 @@ fn server_follows_the_contract_in_every_state() {
 #[test]
 fn client_accepts_receipts_on_every_bind_and_never_nacks_a_response() {
     check(
-        Role::Client,
+        SessionRole::Client,
         "
         bind_transmitter_resp bind_receiver_resp bind_transceiver_resp | bound ignore ignore ignore ignore
         generic_nack                                    | bound    settle settle settle settle
@@ -104,13 +104,13 @@ fn requests_are_limited_by_role_and_bind_type() {
     let may =
         |role, command| [Transmitter, Receiver, Transceiver].map(|kind| may_request(role, kind, command));
     for command in [C::SUBMIT_SM, C::SUBMIT_MULTI, C::DATA_SM, C::QUERY_SM, C::CANCEL_SM, C::REPLACE_SM] {
-        assert_eq!(may(Role::Client, command), [true, false, true], "{command}");
+        assert_eq!(may(SessionRole::Client, command), [true, false, true], "{command}");
     }
     for command in [C::DELIVER_SM, C::DATA_SM] {
-        assert_eq!(may(Role::Server, command), [false, true, true], "{command}");
+        assert_eq!(may(SessionRole::Server, command), [false, true, true], "{command}");
     }
     for command in [C::UNBIND, C::ENQUIRE_LINK, C::OUTBIND, C::BIND_RECEIVER, C::SUBMIT_SM_RESP] {
-        assert_eq!(may(Role::Client, command), [false; 3], "{command}");
-        assert_eq!(may(Role::Server, command), [false; 3], "{command}");
+        assert_eq!(may(SessionRole::Client, command), [false; 3], "{command}");
+        assert_eq!(may(SessionRole::Server, command), [false; 3], "{command}");
     }
 }

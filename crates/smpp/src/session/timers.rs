@@ -1,6 +1,6 @@
 //! The timers of a session. Timers of the peer's silence stop while the session does not read.
 
-use super::{CloseReason, Moment, Session, SessionEvent, Stage, state_table::Role, window::Expired};
+use super::{CloseReason, Moment, Session, SessionEvent, Stage, state_table::SessionRole, window::Expired};
 use crate::{CommandId, CommandStatus};
 
 /// Our `enquire_link` requests.
@@ -31,15 +31,15 @@ impl<T> Session<T> {
         let now = self.advance_clock(now);
         while let Some(Expired { sequence, response, token }) = self.window.expire(now) {
             self.counters.timeouts = self.counters.timeouts.saturating_add(1);
-            self.is_window_reduced = self.role == Role::Server;
+            self.is_window_reduced = self.role == SessionRole::Server;
             self.timed_out.add(sequence, response, self.limits.window_max);
             self.events.push_back(SessionEvent::TimedOut { sequence, token });
         }
         self.advance_drain(now);
         match self.stage {
             Stage::Open | Stage::Binding(..) if self.init_by <= now => self.close(match self.role {
-                Role::Client => CloseReason::BindTimeout,
-                Role::Server => CloseReason::SessionInit,
+                SessionRole::Client => CloseReason::BindTimeout,
+                SessionRole::Server => CloseReason::SessionInit,
             }),
             Stage::Draining(drain) if drain.until <= now => self.on_drain_deadline(drain, now),
             _ => {}

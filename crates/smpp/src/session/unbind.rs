@@ -1,7 +1,7 @@
 //! Ends a session: by our unbind, by the peer's, or at once. Outstanding requests are completed first, within a time
 //! limit; those without a response at the end are reported as lost.
 
-use super::{CloseReason, Moment, Session, SessionEvent, Stage, state_table::Role};
+use super::{CloseReason, Moment, Session, SessionEvent, Stage, state_table::SessionRole};
 use crate::{CommandId, CommandStatus, Header, next_frame};
 
 /// The state of a session that is ending.
@@ -60,7 +60,7 @@ impl<T> Session<T> {
     /// Unbinds if bound, otherwise closes at once.
     pub(super) fn end(&mut self, reason: CloseReason, now: Moment) {
         match self.stage {
-            Stage::Bound(_) if self.role == Role::Client && self.window.used() > 0 => {
+            Stage::Bound(_) if self.role == SessionRole::Client && self.window.used() > 0 => {
                 let until = now.plus_ms(self.limits.drain_ms);
                 self.stage = Stage::Draining(Drain { phase: Phase::AwaitingResponses, until, reason });
             }
@@ -120,7 +120,7 @@ impl<T> Session<T> {
             }
             // A server stops reading after the peer's unbind, so no response can arrive any more.
             Phase::ByPeer { is_answered: true, .. }
-                if is_idle && (self.role == Role::Server || self.window.used() == 0) =>
+                if is_idle && (self.role == SessionRole::Server || self.window.used() == 0) =>
             {
                 self.close(drain.reason);
             }

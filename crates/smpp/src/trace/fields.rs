@@ -1,16 +1,16 @@
 //! Writes the fields of each PDU into a trace line, in their order. Fields that are usually at their default are
 //! omitted then.
 
-use super::line::Line;
+use super::line::TraceText;
 use crate::{
-    Bind, DataSm, DeliverSm, Destination, Hidden, Pdu, QuerySmResp, ReceiptDialect, ReceiptField, ReplaceSm,
-    SubmitMulti, SubmitMultiResp, SubmitSm, esm_class,
+    Bind, DataSm, DeliverSm, DestinationEntry, Hidden, Pdu, QuerySmResp, ReceiptDialect, ReceiptField,
+    ReplaceSm, SubmitMulti, SubmitMultiResp, SubmitSm, esm_class,
 };
 
 /// Entries of a list that are written; the total is written as well.
 const ENTRIES_MAX: usize = 5;
 
-pub(super) fn write_fields(line: &mut Line, pdu: &Pdu<'_>, dialect: ReceiptDialect) {
+pub(super) fn write_fields(line: &mut TraceText, pdu: &Pdu<'_>, dialect: ReceiptDialect) {
     match pdu {
         Pdu::Bind(_, pdu) => bind(line, pdu),
         Pdu::BindResp(_, pdu) => {
@@ -63,7 +63,7 @@ pub(super) fn write_fields(line: &mut Line, pdu: &Pdu<'_>, dialect: ReceiptDiale
     }
 }
 
-fn bind(line: &mut Line, pdu: &Bind<'_>) {
+fn bind(line: &mut TraceText, pdu: &Bind<'_>) {
     line.octets("system_id", pdu.system_id);
     line.octets_if_set("system_type", pdu.system_type);
     line.hex("interface_version", pdu.interface_version);
@@ -72,7 +72,7 @@ fn bind(line: &mut Line, pdu: &Bind<'_>) {
     line.octets_if_set("address_range", pdu.address_range);
 }
 
-fn submit_sm(line: &mut Line, pdu: &SubmitSm<'_>) {
+fn submit_sm(line: &mut TraceText, pdu: &SubmitSm<'_>) {
     line.octets_if_set("service_type", pdu.service_type);
     line.address("source", pdu.source);
     line.address("dest", pdu.destination);
@@ -89,15 +89,15 @@ fn submit_sm(line: &mut Line, pdu: &SubmitSm<'_>) {
     line.tlvs(pdu.tlvs);
 }
 
-fn submit_multi(line: &mut Line, pdu: &SubmitMulti<'_>) {
+fn submit_multi(line: &mut TraceText, pdu: &SubmitMulti<'_>) {
     line.octets_if_set("service_type", pdu.service_type);
     line.address("source", pdu.source);
     line.field("dests", pdu.destinations.len());
     line.list("first", |line| {
         for destination in pdu.destinations.iter().take(ENTRIES_MAX) {
             match destination {
-                Destination::Sme(address) => line.address("dest", address),
-                Destination::DistributionList(name) => line.octets("list", name),
+                DestinationEntry::Sme(address) => line.address("dest", address),
+                DestinationEntry::DistributionList(name) => line.octets("list", name),
             }
         }
     });
@@ -114,7 +114,7 @@ fn submit_multi(line: &mut Line, pdu: &SubmitMulti<'_>) {
     line.tlvs(pdu.tlvs);
 }
 
-fn submit_multi_resp(line: &mut Line, pdu: &SubmitMultiResp<'_>) {
+fn submit_multi_resp(line: &mut TraceText, pdu: &SubmitMultiResp<'_>) {
     line.octets("message_id", pdu.message_id);
     line.field("unsuccessful", pdu.unsuccessful.len());
     if !pdu.unsuccessful.is_empty() {
@@ -128,7 +128,7 @@ fn submit_multi_resp(line: &mut Line, pdu: &SubmitMultiResp<'_>) {
     line.tlvs(pdu.tlvs);
 }
 
-fn deliver_sm(line: &mut Line, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) {
+fn deliver_sm(line: &mut TraceText, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) {
     line.octets_if_set("service_type", pdu.service_type);
     line.address("source", pdu.source);
     line.address("dest", pdu.destination);
@@ -146,7 +146,7 @@ fn deliver_sm(line: &mut Line, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) {
     line.tlvs(pdu.tlvs);
 }
 
-fn data_sm(line: &mut Line, pdu: &DataSm<'_>, dialect: ReceiptDialect) {
+fn data_sm(line: &mut TraceText, pdu: &DataSm<'_>, dialect: ReceiptDialect) {
     line.octets_if_set("service_type", pdu.service_type);
     line.address("source", pdu.source);
     line.address("dest", pdu.destination);
@@ -157,14 +157,14 @@ fn data_sm(line: &mut Line, pdu: &DataSm<'_>, dialect: ReceiptDialect) {
     line.tlvs(pdu.tlvs);
 }
 
-fn query_sm_resp(line: &mut Line, pdu: &QuerySmResp<'_>) {
+fn query_sm_resp(line: &mut TraceText, pdu: &QuerySmResp<'_>) {
     line.octets("message_id", pdu.message_id);
     line.octets("final_date", pdu.final_date);
     line.field("message_state", pdu.message_state);
     line.field("error_code", pdu.error_code);
 }
 
-fn replace_sm(line: &mut Line, pdu: &ReplaceSm<'_>) {
+fn replace_sm(line: &mut TraceText, pdu: &ReplaceSm<'_>) {
     line.octets("message_id", pdu.message_id);
     line.address("source", pdu.source);
     line.octets_if_set("schedule", pdu.schedule_delivery_time);
@@ -175,7 +175,7 @@ fn replace_sm(line: &mut Line, pdu: &ReplaceSm<'_>) {
 }
 
 /// Writes the fields of a receipt, recognised by `esm_class` only, which a subscriber cannot set.
-fn receipt(line: &mut Line, class: u8, text: Hidden<'_>, dialect: ReceiptDialect) {
+fn receipt(line: &mut TraceText, class: u8, text: Hidden<'_>, dialect: ReceiptDialect) {
     if class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) == 0 {
         return;
     }

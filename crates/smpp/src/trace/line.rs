@@ -12,13 +12,13 @@ const KEPT_CHARS_MAX: usize = DETAILS_CHARS_MAX - CUT.len();
 const NUMBER_BYTES_MAX: u16 = 4;
 
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct TraceText {
     text: String,
     is_cut: bool,
 }
 
 /// Only printable ASCII is written, so that the line can be cut at any octet.
-impl fmt::Write for Line {
+impl fmt::Write for TraceText {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         let room = KEPT_CHARS_MAX.saturating_sub(self.text.len());
         match part.get(..room).filter(|_| part.len() > room) {
@@ -34,7 +34,7 @@ impl fmt::Write for Line {
     }
 }
 
-impl Line {
+impl TraceText {
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -80,7 +80,7 @@ impl Line {
     }
 
     /// Writes a bracketed list, whose content `fill` writes.
-    pub(super) fn list(&mut self, name: &str, fill: impl FnOnce(&mut Line)) {
+    pub(super) fn list(&mut self, name: &str, fill: impl FnOnce(&mut TraceText)) {
         self.append(format_args!("{name}=["));
         fill(self);
         self.write_str("]").expect("a line takes everything");

@@ -14,7 +14,7 @@ pub use line::DETAILS_CHARS_MAX;
 use std::{borrow::Cow, fmt};
 
 use crate::{CommandId, CommandStatus, Frame, HEADER_BYTES, Header, ReceiptDialect, pdu};
-use line::Line;
+use line::TraceText;
 
 /// A traced PDU; `Display` writes it as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn describe_all(octets: &[u8], dialect: ReceiptDialect) -> impl Iterator<Ite
 
 fn trace_pdu(header: Header, body: &[u8], dialect: ReceiptDialect) -> TracedPdu {
     let Header { length, command, status, sequence } = header;
-    let mut line = Line::default();
+    let mut line = TraceText::default();
     match pdu::decode(&header, body) {
         Ok(pdu) => fields::write_fields(&mut line, &pdu, dialect),
         Err(error) => {

@@ -87,7 +87,7 @@ fn secrets_are_never_traced() {
     tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET").push(Tag(0x2000), b"SECRET");
     let secret = Hidden(b"SECRET");
     let mut destinations = DestinationsBuffer::default();
-    destinations.push(Destination::DistributionList(b"everybody")).unwrap();
+    destinations.push(DestinationEntry::DistributionList(b"everybody")).unwrap();
     let pdus = [
         Pdu::Bind(BindType::Receiver, Bind { password: secret, ..Bind::default() }),
         Pdu::Outbind(Outbind { password: secret, ..Outbind::default() }),
@@ -116,7 +116,7 @@ fn line_is_cut_at_its_limit() {
     let mut destinations = DestinationsBuffer::default();
     let mut tlvs = TlvBuffer::new();
     for tag in 0..100 {
-        destinations.push(Destination::Sme(Address::international(&long))).unwrap();
+        destinations.push(DestinationEntry::Sme(Address::international(&long))).unwrap();
         tlvs.push(Tag(0x2000 + tag), b"SECRET");
     }
     let multi = SubmitMulti {

@@ -64,8 +64,8 @@ impl<'p> Maker<'p> {
     pub(crate) fn destinations(&mut self, buffer: &mut DestinationsBuffer) {
         for _ in 0..=self.octet() % 5 {
             let one = match self.octet() % 2 {
-                0 => Destination::Sme(self.address(20)),
-                _ => Destination::DistributionList(self.text(20)),
+                0 => DestinationEntry::Sme(self.address(20)),
+                _ => DestinationEntry::DistributionList(self.text(20)),
             };
             buffer.push(one).expect("it fits");
         }

@@ -5,7 +5,7 @@
 //! `MUTATIONS=1000000 SEED=7 cargo test -p hermod-smpp mutator` runs longer, or again.
 
 use bytes::BytesMut;
-use hermod_smpp::session::{BindAcceptance, BindRequest, ClientConfig, ServerConfig, State};
+use hermod_smpp::session::{BindAcceptance, BindRequest, ClientConfig, ServerConfig, SessionState};
 use hermod_smpp::*;
 
 use crate::chance::{Breadcrumb, Chance, mutate, setting};
@@ -141,7 +141,7 @@ fn check_session(session: &mut Session<u64>, role: Role, octets: &[u8], now: Mom
                 assert!(*late <= *timed_out, "only a timed-out request has a late response");
             }
             SessionEvent::Lost(tokens) => *back += tokens.len() as u64,
-            SessionEvent::Closed(_) => assert_eq!(session.state(), State::Closed),
+            SessionEvent::Closed(_) => assert_eq!(session.state(), SessionState::Closed),
             SessionEvent::Bound { .. }
             | SessionEvent::BindRejected(_)
             | SessionEvent::Notification(_)
@@ -184,7 +184,7 @@ fn mutated_pdus_never_panic_and_sessions_keep_their_rules() {
         let which = chance.below(2);
         let role = if which == 0 { Role::Server } else { Role::Client };
         check_session(&mut sessions[which], role, &octets, now, &mut ledgers[which]);
-        if sessions[which].state() == State::Closed {
+        if sessions[which].state() == SessionState::Closed {
             closed[which] += 1;
             sessions[which] =
                 if which == 0 { Session::server(ServerConfig::standard(), now) } else { client(now) };

@@ -189,8 +189,8 @@ fn submit_multi(lines: &mut Lines, pdu: &SubmitMulti<'_>) {
     assert_eq!(pdu.destinations.iter().count(), pdu.destinations.len());
     for destination in pdu.destinations.iter() {
         match destination {
-            Destination::Sme(sme) => lines.line("destination", address(sme)),
-            Destination::DistributionList(name) => lines.line("distribution list", quoted(name)),
+            DestinationEntry::Sme(sme) => lines.line("destination", address(sme)),
+            DestinationEntry::DistributionList(name) => lines.line("distribution list", quoted(name)),
         }
     }
     lines.octet("esm_class", pdu.esm_class);

@@ -76,8 +76,8 @@ fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
 /// Returns the receipt dialect of the carrier's profile.
 pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     match profile.receipts {
-        carrier::ReceiptDialect::Standard => ReceiptDialect::Standard,
-        carrier::ReceiptDialect::Commas => ReceiptDialect::COMMAS,
+        carrier::ReceiptSyntax::Standard => ReceiptDialect::Standard,
+        carrier::ReceiptSyntax::Commas => ReceiptDialect::COMMAS,
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn receipts_are_read_in_the_dialect_of_their_carrier() {
-        let commas = Profile { receipts: carrier::ReceiptDialect::Commas, ..Profile::default() };
+        let commas = Profile { receipts: carrier::ReceiptSyntax::Commas, ..Profile::default() };
         let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
         let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm, |_| ());
         let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };

@@ -7,7 +7,7 @@ use super::reconnect::keep_connected;
 use crate::board::{CarrierState, Direction, LinkSettings};
 use crate::workers::Workers;
 use crate::world::World;
-use hermod_domain::carrier::{Binds, Health};
+use hermod_domain::carrier::{Health, LinkBinds};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
 use std::collections::HashSet;
@@ -97,8 +97,8 @@ fn wanted(world: &World, id: CarrierId) -> Option<Carrier> {
 fn start(world: &Arc<World>, state: &Arc<CarrierState>, carrier: &Carrier, links: &Workers) {
     let group = Arc::new(LinkGroup::new(world.clone(), state.clone(), carrier.clone()));
     let directions: &'static [Direction] = match carrier.profile.binds {
-        Binds::Transceiver => &[Direction::Both],
-        Binds::TransmitterAndReceiver => &[Direction::Receives, Direction::Sends],
+        LinkBinds::Transceiver => &[Direction::Both],
+        LinkBinds::TransmitterAndReceiver => &[Direction::Receives, Direction::Sends],
     };
     for number in 1..=carrier.profile.links {
         let (group, links) = (group.clone(), links.clone());

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::secrets::Pepper;
 use crate::workers::Workers;
 use crate::world::World;
-use hermod_domain::carrier::{Binds, Health, Profile, SmppVersion};
+use hermod_domain::carrier::{Health, LinkBinds, Profile, SmppVersion};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -24,7 +24,7 @@ const PAUSES_MAX: u32 = 30_000;
 
 /// A gateway's links to one simulated carrier. Its clock is the test's.
 struct Stage {
-    carrier: sim::Carrier,
+    carrier: sim::SimulatedCarrier,
     world: Arc<World>,
     workers: Workers,
     real: Clock,
@@ -33,7 +33,7 @@ struct Stage {
 
 impl Stage {
     async fn new(script: Script, profile: Profile) -> Stage {
-        let carrier = sim::Carrier::start(CarrierOptions::new(script)).await.unwrap();
+        let carrier = sim::SimulatedCarrier::start(CarrierOptions::new(script)).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
         let options = OpenOptions {
@@ -99,7 +99,7 @@ impl Stage {
     }
 }
 
-fn catalogue(carrier: &sim::Carrier, profile: Profile) -> Catalogue {
+fn catalogue(carrier: &sim::SimulatedCarrier, profile: Profile) -> Catalogue {
     let entry = Carrier {
         address: carrier.addr().to_string(),
         system_id: "hermod".to_owned(),
@@ -120,7 +120,7 @@ fn catalogue(carrier: &sim::Carrier, profile: Profile) -> Catalogue {
 #[tokio::test]
 async fn pair_binds_its_receiver_first_and_its_transmitter_a_second_later() {
     let pair =
-        Profile { version: SmppVersion::V33, binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+        Profile { version: SmppVersion::V33, binds: LinkBinds::TransmitterAndReceiver, ..Profile::default() };
     let stage = Stage::new(Script::new(), pair).await;
     stage.start();
     stage.states_become(&["1 sends waiting", "1 receives bound"]).await;
@@ -207,7 +207,7 @@ async fn trace_shows_every_pdu_of_a_link_while_enabled() {
 
 #[tokio::test]
 async fn link_without_enquire_link_resp_is_bound_again() {
-    let pair = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+    let pair = Profile { binds: LinkBinds::TransmitterAndReceiver, ..Profile::default() };
     let stage = Stage::new(Script::new(), pair).await;
     stage.start();
     stage.states_become(&["1 sends waiting", "1 receives bound"]).await;

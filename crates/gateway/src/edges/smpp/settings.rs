@@ -6,7 +6,7 @@ use crate::config::{Network, Smpp};
 use crate::listeners::{AddressLimits, ConnectionLimits, TrustedProxies};
 use crate::open_files::smpp_places;
 use hermod_domain::keyed_pace::Allowance;
-use hermod_smpp::session::{Limits, ServerConfig};
+use hermod_smpp::session::{ServerConfig, SessionLimits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -73,7 +73,7 @@ fn server_config(config: &Smpp) -> ServerConfig {
     let ms = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
     let standard = ServerConfig::standard();
     ServerConfig {
-        limits: Limits {
+        limits: SessionLimits {
             response_ms: ms(config.response_timeout.into()),
             inactivity_ms: Some(ms(config.idle_timeout.into())),
             pdu_read_ms: ms(config.pdu_timeout.into()),

@@ -14,7 +14,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{DlrCode, ErrCode, ReportStatus};
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::payload::{self, Dlr, InboundMessage};
+use hermod_domain::webhook::payload::{self, DlrPayload, InboundPayload};
 use hermod_store::Endpoint;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn body_of(event: TestEvent, now: Timestamp) -> String {
     match event {
         TestEvent::Dlr(form) => {
             let to = Msisdn::parse(RECIPIENT).expect("a number");
-            let report = Dlr {
+            let report = DlrPayload {
                 message: MessageId::first_at(now),
                 from: &Sender::parse(SENDER).expect("a sender"),
                 to,
@@ -92,7 +92,7 @@ fn body_of(event: TestEvent, now: Timestamp) -> String {
             payload::dlr(&report, form, &Numbers::embedded().find(to))
         }
         TestEvent::Inbound => {
-            payload::inbound(&InboundMessage { from: RECIPIENT, to: SENDER, text: TEXT, received_at: now })
+            payload::inbound(&InboundPayload { from: RECIPIENT, to: SENDER, text: TEXT, received_at: now })
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::Secret;
 use crate::secrets::sealed;
 use hermod_domain::carrier::{
-    Binds, DefaultAlphabet, IdConversion, LongMessages, ReceiptDialect, SmppVersion, ValidityFormat,
+    DefaultAlphabet, IdConversion, LinkBinds, LongMessages, ReceiptSyntax, SmppVersion, ValidityFormat,
 };
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -72,7 +72,7 @@ pub struct WantedCarrier {
     /// `transceiver`, or `transmitter-and-receiver` for a pair of binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(transceiver|transmitter-and-receiver)$")]
-    pub binds: Option<Binds>,
+    pub binds: Option<LinkBinds>,
     /// The SMPP version: `3.4` or `3.3`.
     #[serde(default, deserialize_with = "checks::version", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = r"^3\.[34]$", examples("3.4"))]
@@ -100,7 +100,7 @@ pub struct WantedCarrier {
     /// The format of its receipts: `standard` or `commas`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(standard|commas)$")]
-    pub receipts: Option<ReceiptDialect>,
+    pub receipts: Option<ReceiptSyntax>,
     /// How long to wait for a receipt after the end of the validity. Default: `24h`.
     #[serde(default, deserialize_with = "checks::receipt_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("24h"))]

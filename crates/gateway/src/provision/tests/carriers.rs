@@ -5,7 +5,7 @@ use crate::provision::{
     Effect, Kind, WantedSetup, load_catalogue, prepare_over, shown, shown_one, wanted_entry,
 };
 use hermod_domain::carrier::{
-    Addressing, Binds, DefaultAlphabet, ErrorClass, IdConversion, LongMessages, Profile, ReceiptDialect,
+    Addressing, DefaultAlphabet, ErrorClass, IdConversion, LinkBinds, LongMessages, Profile, ReceiptSyntax,
     RetryOverride, SenderRewrite, SmppVersion, TonNpi, ValidityFormat, VendorTlv,
 };
 use hermod_domain::catalogue::CarrierTls;
@@ -71,13 +71,13 @@ fn everything() -> Profile {
     };
     Profile {
         version: SmppVersion::V34,
-        binds: Binds::TransmitterAndReceiver,
+        binds: LinkBinds::TransmitterAndReceiver,
         links: 3,
         link_rate: Some(40),
         bind_wait_ms: 5_000,
         enquire_wait_ms: 7_000,
         ids: IdConversion::HexToDecimal,
-        receipts: ReceiptDialect::Commas,
+        receipts: ReceiptSyntax::Commas,
         receipt_wait_s: 48 * 3600,
         alphabet: DefaultAlphabet::Latin1,
         long_messages: LongMessages::Sar,

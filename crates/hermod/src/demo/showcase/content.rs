@@ -1,9 +1,8 @@
-//! What the showcase accounts write, and to whom.
-
-use super::random::Random;
+//! What the showcase accounts write, and to whom, chosen with random numbers from a fixed seed, so that every demo tells the
+//! same story.
 
 /// A destination of the shop.
-pub(super) struct Country {
+pub(super) struct ShopCountry {
     /// Two letters (ISO 3166).
     pub(super) code: &'static str,
     /// The beginning of a mobile number.
@@ -24,11 +23,11 @@ const fn country(
     price: u32,
     share: u64,
     greeting: &'static str,
-) -> Country {
-    Country { code, start, digits, price, share, greeting }
+) -> ShopCountry {
+    ShopCountry { code, start, digits, price, share, greeting }
 }
 
-pub(super) const COUNTRIES: [Country; 12] = [
+pub(super) const COUNTRIES: [ShopCountry; 12] = [
     country("DE", "+491511", 7, 745, 34, "Hallo"),
     country("GB", "+4474", 8, 380, 16, "Hello"),
     country("FR", "+33612", 6, 520, 11, "Bonjour"),
@@ -44,7 +43,7 @@ pub(super) const COUNTRIES: [Country; 12] = [
 ];
 
 /// Returns a destination of the shop.
-pub(super) fn any_country(random: &mut Random) -> &'static Country {
+pub(super) fn any_country(random: &mut DemoRandom) -> &'static ShopCountry {
     let mut left = random.below(COUNTRIES.iter().map(|country| country.share).sum());
     for country in &COUNTRIES {
         match left.checked_sub(country.share) {
@@ -55,13 +54,13 @@ pub(super) fn any_country(random: &mut Random) -> &'static Country {
     &COUNTRIES[0]
 }
 
-impl Country {
-    pub(super) fn by_code(code: &str) -> &'static Country {
+impl ShopCountry {
+    pub(super) fn by_code(code: &str) -> &'static ShopCountry {
         COUNTRIES.iter().find(|country| country.code == code).unwrap_or(&COUNTRIES[0])
     }
 
     /// Returns one of a few hundred numbers, so that some people get several messages.
-    pub(super) fn number(&self, random: &mut Random) -> String {
+    pub(super) fn number(&self, random: &mut DemoRandom) -> String {
         let person = random.below(400) * 2_713 + 10_007;
         let digits = format!("{person:0width$}", width = usize::try_from(self.digits).unwrap_or_default());
         let kept = &digits[digits.len() - usize::try_from(self.digits).unwrap_or_default()..];
@@ -70,7 +69,7 @@ impl Country {
 }
 
 /// Returns a text of the shop to someone in this country.
-pub(super) fn shop_text(country: &Country, random: &mut Random) -> String {
+pub(super) fn shop_text(country: &ShopCountry, random: &mut DemoRandom) -> String {
     let (greeting, order, code) =
         (country.greeting, random.between(48_000, 61_999), random.between(100_000, 999_999));
     match random.below(100) {
@@ -100,7 +99,7 @@ pub(super) fn shop_text(country: &Country, random: &mut Random) -> String {
 }
 
 /// Returns a text of the taxi service.
-pub(super) fn taxi_text(random: &mut Random) -> String {
+pub(super) fn taxi_text(random: &mut DemoRandom) -> String {
     const DRIVERS: [&str; 6] = ["Amira", "Tom", "Zoë", "Jakub", "Priya", "Luca"];
     let (driver, minutes, plate) = (*random.pick(&DRIVERS), random.between(2, 12), random.between(100, 999));
     match random.below(10) {
@@ -127,3 +126,38 @@ pub(super) const REPLIES: [&str; 10] = [
     "Please call me back after 5 pm",
     "Grazie mille",
 ];
+
+/// SplitMix64: small, and good enough for a story.
+pub(super) struct DemoRandom(u64);
+
+impl DemoRandom {
+    pub(super) fn seeded(seed: u64) -> DemoRandom {
+        DemoRandom(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number below `end`, which is not 0.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    pub(super) fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to - from + 1)
+    }
+
+    /// Whether something that happens this often in a thousand happens now.
+    pub(super) fn happens(&mut self, per_thousand: u64) -> bool {
+        self.below(1_000) < per_thousand
+    }
+
+    pub(super) fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        let count = u64::try_from(choices.len()).expect("a short list");
+        &choices[usize::try_from(self.below(count)).expect("less than its length")]
+    }
+}

@@ -2,7 +2,6 @@
 //! webhook fails. They begin with three days of traffic and a few requests to the operator, and get a trickle of new messages.
 
 mod content;
-mod random;
 mod requests;
 mod traffic;
 mod trickle;
@@ -22,8 +21,8 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The accounts, and the keys that their traffic uses.
-pub(super) const SHOP: Account = Account { key: "aurora-shop", number: "+4915700000100" };
-pub(super) const TAXI: Account = Account { key: "kite-dispatch", number: "+447400000200" };
+pub(super) const SHOP: ShowcaseAccount = ShowcaseAccount { key: "aurora-shop", number: "+4915700000100" };
+pub(super) const TAXI: ShowcaseAccount = ShowcaseAccount { key: "kite-dispatch", number: "+447400000200" };
 
 /// How long before the first message the accounts were made.
 const MADE_BEFORE: Duration = Duration::from_secs(26 * 3600);
@@ -31,7 +30,7 @@ const MADE_BEFORE: Duration = Duration::from_secs(26 * 3600);
 const WEBHOOK_SET: Duration = Duration::from_secs(40 * 60);
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub(super) struct ShowcaseAccount {
     pub(super) key: &'static str,
     /// Where its customers reply to.
     pub(super) number: &'static str,

@@ -1,6 +1,6 @@
 //! Requests of the showcase accounts: one accepted, one declined, two open.
 
-use super::super::portal_user;
+use super::super::seed::PORTAL_EMAIL;
 use hermod_gateway::past::{PastAnswer, PastRequest, Timestamp};
 use hermod_gateway::views::customer_requests::CustomerRequestDraft;
 use std::time::Duration;
@@ -36,5 +36,5 @@ fn request(
     draft: CustomerRequestDraft,
     answer: Option<(Duration, PastAnswer)>,
 ) -> PastRequest {
-    PastRequest { at, account: account.to_owned(), by: portal_user::EMAIL.to_owned(), draft, answer }
+    PastRequest { at, account: account.to_owned(), by: PORTAL_EMAIL.to_owned(), draft, answer }
 }

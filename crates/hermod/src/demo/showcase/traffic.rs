@@ -1,8 +1,7 @@
 //! The past of the showcase accounts: more by day than by night, with failures, replies and opt-outs.
 
-use super::content::{self, Country};
-use super::random::Random;
-use super::{Account, SHOP, TAXI};
+use super::content::{self, DemoRandom, ShopCountry};
+use super::{SHOP, ShowcaseAccount, TAXI};
 use hermod_gateway::past::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ const TAXI_HOURS: [u64; 24] = [9, 7, 5, 3, 2, 2, 4, 7, 8, 6, 5, 5, 6, 5, 5, 6, 7
 
 /// Returns the traffic before and after `since` ago.
 pub(super) fn make(now: Timestamp, since: Duration) -> (PastTraffic, PastTraffic) {
-    let mut random = Random::seeded(SEED);
+    let mut random = DemoRandom::seeded(SEED);
     let mut traffic = PastTraffic::default();
     for hour in 1..=72 {
         let start = now.minus(HOUR * hour);
@@ -51,7 +50,13 @@ fn split(traffic: PastTraffic, at: Timestamp) -> (PastTraffic, PastTraffic) {
 }
 
 /// Adds a message, and perhaps a reply to it.
-fn add(traffic: &mut PastTraffic, account: Account, at: Timestamp, now: Timestamp, random: &mut Random) {
+fn add(
+    traffic: &mut PastTraffic,
+    account: ShowcaseAccount,
+    at: Timestamp,
+    now: Timestamp,
+    random: &mut DemoRandom,
+) {
     let mut message = message(account, at, random);
     let replied_at = at.plus(Duration::from_secs(random.between(60, 900)));
     if random.happens(30) && now.since(replied_at) > Duration::ZERO {
@@ -66,22 +71,22 @@ fn add(traffic: &mut PastTraffic, account: Account, at: Timestamp, now: Timestam
 }
 
 /// Returns a message that is delivered at once.
-pub(super) fn message(account: Account, at: Timestamp, random: &mut Random) -> PastMessage {
+pub(super) fn message(account: ShowcaseAccount, at: Timestamp, random: &mut DemoRandom) -> PastMessage {
     let (to, text) = if account.key == SHOP.key {
         let country = content::any_country(random);
         (country.number(random), content::shop_text(country, random))
     } else {
-        let country = Country::by_code(if random.happens(800) { "GB" } else { "NL" });
+        let country = ShopCountry::by_code(if random.happens(800) { "GB" } else { "NL" });
         (country.number(random), content::taxi_text(random))
     };
     let outcome = PastOutcome::Delivered { after: Duration::ZERO };
     PastMessage { at, key: account.key.to_owned(), from: None, to, text, outcome }
 }
 
-fn outcome(age: Duration, random: &mut Random) -> PastOutcome {
+fn outcome(age: Duration, random: &mut DemoRandom) -> PastOutcome {
     /// Networks give up after this time.
     const EXPIRY: Duration = Duration::from_secs(4 * 3600);
-    let seconds = |random: &mut Random, from: u64, to: u64| {
+    let seconds = |random: &mut DemoRandom, from: u64, to: u64| {
         Duration::from_millis(random.between(from * 1_000, to * 1_000))
     };
     match random.below(1_000) {
@@ -103,7 +108,7 @@ fn held(at: Timestamp) -> PastMessage {
         at,
         key: SHOP.key.to_owned(),
         from: None,
-        to: Country::by_code("DE").number(&mut Random::seeded(SEED)),
+        to: ShopCountry::by_code("DE").number(&mut DemoRandom::seeded(SEED)),
         text: "Aurora says thank you! Your free voucher code is SUMMER-25, valid until Sunday.".to_owned(),
         outcome: PastOutcome::Delivered { after: Duration::ZERO },
     }

@@ -1,11 +1,11 @@
 //! New messages of the showcase accounts while the demo runs.
 
-use super::random::Random;
+use super::content::DemoRandom;
 use super::{SHOP, TAXI, content, traffic};
 use hermod_gateway::app::{Caller, submit_message};
 use hermod_gateway::past::{PastMessage, plain_submission};
 use hermod_gateway::world::World;
-use hermod_simulator::carrier::Carrier;
+use hermod_simulator::carrier::SimulatedCarrier;
 use std::time::Duration;
 
 /// Time between two messages, in milliseconds.
@@ -17,11 +17,11 @@ const REPLY_AFTER: Duration = Duration::from_secs(2);
 
 /// Sends messages until it is dropped; none without a showcase. A message that is rejected, for an opt-out or a low balance, is
 /// left out.
-pub(in crate::demo) async fn run(showcase: Option<&World>, carrier: &Carrier) {
+pub(in crate::demo) async fn run(showcase: Option<&World>, carrier: &SimulatedCarrier) {
     let Some(world) = showcase else { return };
     let clock = &world.clock;
     // Another story than the past, and another one at each start.
-    let mut random = Random::seeded(clock.now().as_millis().unsigned_abs());
+    let mut random = DemoRandom::seeded(clock.now().as_millis().unsigned_abs());
     loop {
         clock.sleep(Duration::from_millis(random.between(PAUSE_MS.0, PAUSE_MS.1))).await;
         let account = if random.happens(700) { SHOP } else { TAXI };

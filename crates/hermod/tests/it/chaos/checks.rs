@@ -5,7 +5,7 @@ use crate::gateways;
 use crate::store_access::{account_id, audit_clean, carrier_id, open_store};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_simulator::carrier::{Carrier, SubmitResponse};
+use hermod_simulator::carrier::{RecordedResponse, SimulatedCarrier};
 use hermod_store::Store;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(super) struct Compared {
 pub(super) async fn compare(
     folder: &Path,
     acknowledged: &BTreeMap<u64, String>,
-    carriers: &[(&str, Carrier)],
+    carriers: &[(&str, SimulatedCarrier)],
 ) -> Compared {
     let data = gateways::data_folder(folder);
     let audit = audit_clean(&data);
@@ -73,7 +73,7 @@ struct Copy {
 }
 
 impl Seen {
-    fn gather(carriers: &[(&str, Carrier)]) -> Seen {
+    fn gather(carriers: &[(&str, SimulatedCarrier)]) -> Seen {
         let mut seen = Seen { taken: HashMap::new(), refused: HashSet::new() };
         for (_, carrier) in carriers {
             let record = carrier.record();
@@ -90,10 +90,10 @@ impl Seen {
             for submit in record.submits() {
                 let reported = |id: &str| number(id, !decimal).is_some_and(|id| receipts.contains(&id));
                 let copy = match &submit.response {
-                    SubmitResponse::Accepted { id } => Copy { reported: reported(id) },
+                    RecordedResponse::Accepted { id } => Copy { reported: reported(id) },
                     // The response with the id was lost: the receipt cannot be matched.
-                    SubmitResponse::Withheld { .. } | SubmitResponse::None => Copy { reported: false },
-                    SubmitResponse::Rejected(_) | SubmitResponse::Nacked(_) => {
+                    RecordedResponse::Withheld { .. } | RecordedResponse::None => Copy { reported: false },
+                    RecordedResponse::Rejected(_) | RecordedResponse::Nacked(_) => {
                         seen.refused.insert(submit.text.clone());
                         continue;
                     }
@@ -149,7 +149,7 @@ async fn check_messages(store: &Store, acknowledged: &BTreeMap<u64, String>, see
 
 /// Checks the parked receipts. Their ids never reached the gateway: each of their parts was in doubt, so it was resent
 /// or has no report.
-async fn check_parked(store: &Store, carriers: &[(&str, Carrier)], doubts: u64) -> u64 {
+async fn check_parked(store: &Store, carriers: &[(&str, SimulatedCarrier)], doubts: u64) -> u64 {
     let mut parked = 0;
     for (name, carrier) in carriers {
         let counts = carrier.record().counts();

@@ -13,9 +13,9 @@ use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::number_from;
 use checks::{Compared, compare};
 use hermod_simulator::carrier::{
-    Carrier, CarrierOptions, Outcome, Receipts, Script, SubmitAction, SubmitFilter,
+    CarrierOptions, Outcome, Receipts, Script, SimulatedCarrier, SubmitAction, SubmitFilter,
 };
-use hermod_simulator::load::http::{self, Bound, Keys, LoadOptions, Messages, Target, Which};
+use hermod_simulator::load::http::{self, Bound, HttpLoadOptions, HttpMessages, HttpTarget, KeyMode, Which};
 use hermod_smpp::CommandStatus;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -65,9 +65,9 @@ async fn every_message_is_accounted_for_after_carrier_chaos() {
     }
 }
 
-async fn start(seed: u64, script: Script) -> Carrier {
+async fn start(seed: u64, script: Script) -> SimulatedCarrier {
     let options = CarrierOptions { seed, ..CarrierOptions::new(script) };
-    Carrier::start(options).await.expect("a free port on the loopback")
+    SimulatedCarrier::start(options).await.expect("a free port on the loopback")
 }
 
 /// Links are cut; one response in a hundred is lost; one receipt in ten overtakes its response, one in twenty comes twice and
@@ -106,7 +106,7 @@ fn refusing_at_times(messages: u64) -> Script {
 }
 
 /// Each carrier is the first route of a third of the recipients and the failover of the others.
-fn provisioned(carriers: &[(&str, Carrier); 3]) -> String {
+fn provisioned(carriers: &[(&str, SimulatedCarrier); 3]) -> String {
     let usual = "window = 50\nrate = 3000\nresponse_timeout = \"3s\"\nenquire_link = \"5s\"\n";
     let settings = [
         "ids = \"hex-to-decimal\"\nlinks = 2",
@@ -128,17 +128,18 @@ fn provisioned(carriers: &[(&str, Carrier); 3]) -> String {
 
 /// Sends every message. Returns the message ids by index.
 async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
-    let target = Target::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
-    let keys = Keys::Prefixed("chaos".to_owned());
-    let texts = Messages::new(("+4915100000000", 90_000_000), None, checks::TEXT, keys).expect("messages");
+    let target = HttpTarget::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
+    let keys = KeyMode::Prefixed("chaos".to_owned());
+    let texts =
+        HttpMessages::new(("+4915100000000", 90_000_000), None, checks::TEXT, keys).expect("messages");
     let acknowledged: Arc<Mutex<BTreeMap<u64, String>>> = Arc::default();
-    let mut options = LoadOptions::new(target, texts, Bound::requests(messages));
+    let mut options = HttpLoadOptions::new(target, texts, Bound::requests(messages));
     options.which = Which::From(0);
     options.connections = CONNECTIONS;
     (options.connect_wait_max, options.response_wait_max) = (PATIENCE, PATIENCE);
     let noted = acknowledged.clone();
     options.observer = Some(Arc::new(move |attempt| {
-        let http::Outcome::Answered { status: 202, message_id: Some(id) } = attempt.outcome else {
+        let http::HttpOutcome::Answered { status: 202, message_id: Some(id) } = attempt.outcome else {
             panic!("message {} was not accepted: {:?}", attempt.index, attempt.outcome)
         };
         noted.lock().expect("the lock is not poisoned").insert(attempt.index, id.to_owned());
@@ -150,7 +151,7 @@ async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
 }
 
 /// Waits until the store's open parts and the carriers' unanswered receipts no longer change.
-async fn settle(folder: &Path, carriers: &[(&str, Carrier)]) {
+async fn settle(folder: &Path, carriers: &[(&str, SimulatedCarrier)]) {
     let (mut calm_since, mut last) = (now(), None);
     loop {
         let (data, looked) = (gateways::data_folder(folder), now());
@@ -172,20 +173,20 @@ async fn settle(folder: &Path, carriers: &[(&str, Carrier)]) {
 }
 
 /// All carriers close every connection. The gateway must queue messages and reconnect with back-off only.
-async fn quiet_without_carriers(gateway: &Served, carriers: &[(&str, Carrier)], next: u64) {
+async fn quiet_without_carriers(gateway: &Served, carriers: &[(&str, SimulatedCarrier)], next: u64) {
     for (_, carrier) in carriers {
         carrier.set_script(Script::new().hang_up());
         carrier.cut_links();
     }
-    let target = Target::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
-    let keys = Keys::Prefixed("late".to_owned());
+    let target = HttpTarget::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
+    let keys = KeyMode::Prefixed("late".to_owned());
     let texts =
-        Messages::new(("+4915100000000", 90_000_000), None, checks::LATE_TEXT, keys).expect("messages");
-    let mut options = LoadOptions::new(target, texts, Bound::requests(checks::LATE));
+        HttpMessages::new(("+4915100000000", 90_000_000), None, checks::LATE_TEXT, keys).expect("messages");
+    let mut options = HttpLoadOptions::new(target, texts, Bound::requests(checks::LATE));
     options.which = Which::From(next);
     (options.connect_wait_max, options.response_wait_max) = (PATIENCE, PATIENCE);
     options.observer = Some(Arc::new(|attempt| {
-        let accepted = matches!(attempt.outcome, http::Outcome::Answered { status: 202, .. });
+        let accepted = matches!(attempt.outcome, http::HttpOutcome::Answered { status: 202, .. });
         assert!(accepted, "messages are queued without carriers: {:?}", attempt.outcome);
     }));
     http::run(options).await.expect("a run");

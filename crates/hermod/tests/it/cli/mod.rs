@@ -24,7 +24,7 @@ mod webhooks;
 
 use crate::gateways::free_address;
 use crate::real_time::wait_until;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use process::{Caller, Process, path, run, start_demo, wait_until_serving};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -209,7 +209,7 @@ fn serve_applies_a_provision_file_and_reports_its_errors() {
 async fn second_signal_stops_without_waiting_for_a_silent_carrier() {
     let folder = tempfile::tempdir().unwrap();
     let silent = CarrierOptions::new(Script::new().ignore_first(u64::MAX));
-    let carrier = Carrier::start(silent).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(silent).await.expect("a free port");
     let address = free_address();
     let settings = folder.path().join("hermod.toml");
     let text = format!(

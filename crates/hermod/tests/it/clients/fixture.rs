@@ -4,7 +4,7 @@
 use crate::gateways::{Served, data_folder, free_address, provision_text};
 use crate::https::write_pair;
 use crate::store_access::audit_clean;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Record, Script};
+use hermod_simulator::carrier::{CarrierOptions, CarrierRecord, Script, SimulatedCarrier};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(super) const PASSWORD: &str = "secret12";
 pub(super) const SENDER: &str = "Hermod";
 
 pub(super) struct Stage {
-    carrier: Carrier,
+    carrier: SimulatedCarrier,
     gateway: Served,
     pub(super) plain: SocketAddr,
     pub(super) secure: SocketAddr,
@@ -24,7 +24,7 @@ impl Stage {
     pub(super) async fn set() -> Stage {
         let folder = tempfile::tempdir().expect("a temporary folder");
         write_pair(folder.path());
-        let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+        let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
         let secure = free_address();
         let settings = format!(
             "[smpp]\ntls_listen = \"{secure}\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n\
@@ -45,7 +45,7 @@ impl Stage {
     }
 
     /// Returns the carrier's record.
-    pub(super) fn carrier(&self) -> Record {
+    pub(super) fn carrier(&self) -> CarrierRecord {
         self.carrier.record()
     }
 

@@ -1,6 +1,6 @@
 //! The messages that customers send, one of every kind, and the submits that the carrier must receive.
 
-use hermod_simulator::carrier::{Record, Submit};
+use hermod_simulator::carrier::{CarrierRecord, ReceivedSubmit};
 use serde_json::{Value, json};
 
 pub(super) const DESTINATION: &str = "4915112345678";
@@ -45,7 +45,7 @@ pub(super) const SENT: [(&str, usize, usize); 7] = [
 
 /// Checks that the carrier received all messages once for each of `visits` runs.
 #[track_caller]
-pub(super) fn check(carrier: &Record, visits: usize) {
+pub(super) fn check(carrier: &CarrierRecord, visits: usize) {
     let submits = carrier.submits();
     let each: usize = SENT.iter().map(|(_, messages, parts)| messages * parts).sum();
     assert_eq!(submits.len(), visits * each, "the number of submits");
@@ -53,8 +53,9 @@ pub(super) fn check(carrier: &Record, visits: usize) {
     for (text, times) in [(TEXT, 1), (&long_text(), 2), (UCS2, 1)] {
         assert_eq!(carrier.count_text(text), visits * times, "{text}: {:?}", carrier.received_texts());
     }
-    let count = |is_so: &dyn Fn(&Submit) -> bool| submits.iter().filter(|submit| is_so(submit)).count();
-    let plain = |submit: &Submit| submit.header.is_empty() && submit.esm_class & 0x40 == 0;
+    let count =
+        |is_so: &dyn Fn(&ReceivedSubmit) -> bool| submits.iter().filter(|submit| is_so(submit)).count();
+    let plain = |submit: &ReceivedSubmit| submit.header.is_empty() && submit.esm_class & 0x40 == 0;
     let short = count(&|submit| submit.text == TEXT && submit.data_coding == 0 && plain(submit));
     let ucs2 = count(&|submit| submit.text == UCS2 && submit.data_coding == 8 && plain(submit));
     let binary = count(&|submit| submit.octets == BINARY && submit.data_coding == 4 && plain(submit));

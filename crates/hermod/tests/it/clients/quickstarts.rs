@@ -3,7 +3,7 @@
 use super::program;
 use crate::gateways::{KEY, SECRET, Served, provision_text};
 use hermod_portal::pages::quickstart::Sample;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -29,7 +29,7 @@ fn run(folder: &std::path::Path, sample: &Sample, secret: &str) -> Output {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_quickstart_sends_a_message_and_fails_with_a_wrong_secret() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let settings = "[log]\nlevel = \"warn\"\n";
     let gateway = Served::start_with(folder.path(), settings, &provision_text(carrier.addr(), "100"));

@@ -132,7 +132,7 @@ async fn submit_messages(wire: &mut Wire) -> Vec<u8> {
 async fn submit_to_many(wire: &mut Wire) {
     let mut destinations = DestinationsBuffer::default();
     for digits in [DESTINATION.as_bytes(), b"4915112345679", INVALID_NUMBER] {
-        let destination = Destination::Sme(Address::international(digits));
+        let destination = DestinationEntry::Sme(Address::international(digits));
         destinations.push(destination).expect("three fit");
     }
     let multi = SubmitMulti {

@@ -4,7 +4,7 @@ use super::program;
 use crate::gateways::{self, Served};
 use crate::real_time::PATIENCE;
 use crate::scenario::Customer;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use hermod_simulator::webhooks::{ReceivedPost, ReceiverBehaviour, WebhookReceiver};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -52,8 +52,9 @@ async fn posted() -> ReceivedPost {
         None,
     );
     let hooks = hooks.expect("a free port on the loopback");
-    let carrier =
-        Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port on the loopback");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new()))
+        .await
+        .expect("a free port on the loopback");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let alice =
         format!("name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"{SECRET}\"\n", hooks.url("dlr"));

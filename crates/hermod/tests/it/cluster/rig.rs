@@ -7,7 +7,7 @@ use crate::gateways::{self, NodeSetup, PROGRAM, Served, carrier_entry, customers
 use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{is_embedded, number_from, store_of};
 use hermod_gateway::config::StoreAddress;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use hermod_simulator::load::http::Which;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) const DECLARED_DEAD: i32 = 74;
 
 pub(super) struct Cluster {
     folder: tempfile::TempDir,
-    pub(super) carrier: Carrier,
+    pub(super) carrier: SimulatedCarrier,
     links: u8,
     /// The store as the tests reach it.
     store: StoreAddress,
@@ -80,7 +80,7 @@ impl Cluster {
         let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
         let script = if links == 1 { script.binds_max(1) } else { script };
         let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-        let carrier = Carrier::start(options).await.expect("a free port");
+        let carrier = SimulatedCarrier::start(options).await.expect("a free port");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = store_of(&gateways::data_folder(folder.path()));
         let addresses = NAMES.map(|_| NodeAddresses { listen: free_address(), forwarders: None });

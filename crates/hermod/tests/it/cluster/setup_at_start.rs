@@ -6,7 +6,7 @@ use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
 use crate::cli::process::{command, path};
 use crate::crash::Customer;
 use crate::real_time::{PATIENCE, pause};
-use hermod_simulator::carrier::Record;
+use hermod_simulator::carrier::CarrierRecord;
 use hermod_simulator::load::http::Which;
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use std::fs::Permissions;
@@ -75,7 +75,7 @@ async fn restarted_node_with_the_engine_decides_by_the_stored_setup_from_its_fir
         let engine = NAMES[cluster.engine().await];
         println!("cycle {}: {} restarted, engine on {engine}", cycle + 1, NAMES[index]);
     }
-    let answered = move |record: &Record| record.counts().mo_accepted >= sent;
+    let answered = move |record: &CarrierRecord| record.counts().mo_accepted >= sent;
     cluster.carrier.record().wait_until(answered, PATIENCE).await.expect("all deliver_sm are answered");
     cluster.wait_until_settled(&customer).await;
     assert!(customer.acknowledged() > 0, "no messages");

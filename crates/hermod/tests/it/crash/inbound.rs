@@ -7,7 +7,9 @@ use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Esme;
 use crate::store_access::{account_id, audit_clean, number_from, open_store};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, MoText, Record, RecordMode, Script};
+use hermod_simulator::carrier::{
+    CarrierOptions, CarrierRecord, MoText, RecordMode, Script, SimulatedCarrier,
+};
 use hermod_smpp::{BindType, CommandId, CommandStatus, VERSION_3_4};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -26,7 +28,7 @@ async fn no_answered_mo_message_is_lost_or_duplicated_over_random_kills() {
     let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_117));
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(Script::new()) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut brought = BTreeMap::new();
     let (mut said, mut parts) = (0, 0);
@@ -56,7 +58,7 @@ async fn no_answered_mo_message_is_lost_or_duplicated_over_random_kills() {
 
     // The last process: all deliver_sm are answered, and the customer receives all messages.
     let gateway = start(folder.path(), carrier.addr());
-    let answered = move |record: &Record| record.counts().mo_accepted >= parts;
+    let answered = move |record: &CarrierRecord| record.counts().mo_accepted >= parts;
     let record = carrier.record();
     tokio::join!(
         async { record.wait_until(answered, PATIENCE).await.expect("all deliver_sm are answered") },

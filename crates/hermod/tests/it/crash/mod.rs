@@ -14,11 +14,13 @@ use crate::gateways::{self, Served, stored_in};
 use crate::real_time::{PATIENCE, pause};
 use crate::store_access::{account_id, audit_store_clean, number_from, open_store_at};
 use hermod_gateway::config::StoreAddress;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};
-use hermod_simulator::load::http::{
-    self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Target, Which,
+use hermod_simulator::carrier::{
+    CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script, SimulatedCarrier,
 };
-use hermod_simulator::load::schedule::Pace;
+use hermod_simulator::load::http::{
+    self, Bound, HttpAttempt, HttpLoadOptions, HttpMessages, HttpOutcome, HttpTarget, KeyMode, Which,
+};
+use hermod_simulator::load::schedule::SendPace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -35,7 +37,7 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_115));
     let script = Script::new().receipt_after(Duration::from_millis(5), ReceiptOutcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let customer = Customer::default();
 
@@ -65,12 +67,12 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
 pub(crate) struct Customer {
     book: Arc<Mutex<Book>>,
     /// When messages are sent to each gateway.
-    pace: Pace,
+    pace: SendPace,
 }
 
 impl Default for Customer {
     fn default() -> Customer {
-        Customer { book: Arc::default(), pace: Pace::ClosedLoop }
+        Customer { book: Arc::default(), pace: SendPace::ClosedLoop }
     }
 }
 
@@ -86,11 +88,11 @@ struct Book {
 }
 
 impl Book {
-    fn note(&mut self, attempt: &Attempt<'_>) {
+    fn note(&mut self, attempt: &HttpAttempt<'_>) {
         let index = attempt.index;
         self.next = self.next.max(index + 1);
         match attempt.outcome {
-            Outcome::Answered { status: 202 | 200, message_id: Some(id) } => {
+            HttpOutcome::Answered { status: 202 | 200, message_id: Some(id) } => {
                 self.unanswered.remove(&index);
                 let acknowledged = self.acknowledged.entry(index).or_insert_with(|| id.to_owned());
                 if acknowledged != id {
@@ -98,11 +100,11 @@ impl Book {
                 }
             }
             // Rejected or unanswered: the customer sends the same key again.
-            Outcome::Answered { status, .. } => {
+            HttpOutcome::Answered { status, .. } => {
                 self.refusals.push(status);
                 self.unanswered.insert(index);
             }
-            Outcome::Failed(_) => {
+            HttpOutcome::Failed(_) => {
                 self.unanswered.insert(index);
             }
         }
@@ -112,7 +114,7 @@ impl Book {
 impl Customer {
     /// A customer that sends this many messages a second to each gateway, where the gateway accepts them.
     pub(crate) fn paced(per_second: f64) -> Customer {
-        Customer { book: Arc::default(), pace: Pace::OpenLoop { per_second } }
+        Customer { book: Arc::default(), pace: SendPace::OpenLoop { per_second } }
     }
 
     async fn send_until_killed(&self, gateway: Served, life: Duration) {
@@ -141,12 +143,13 @@ impl Customer {
         );
     }
 
-    fn load(&self, gateway: &Served, which: Which) -> LoadOptions {
-        let target = Target::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
-        let keys = Keys::Prefixed("crash".to_owned());
-        let messages = Messages::new(("+4915100000000", 90_000_000), None, "crash ", keys).expect("messages");
+    fn load(&self, gateway: &Served, which: Which) -> HttpLoadOptions {
+        let target = HttpTarget::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
+        let keys = KeyMode::Prefixed("crash".to_owned());
+        let messages =
+            HttpMessages::new(("+4915100000000", 90_000_000), None, "crash ", keys).expect("messages");
         let customer = self.clone();
-        let mut options = LoadOptions::new(target, messages, Bound::duration(PATIENCE));
+        let mut options = HttpLoadOptions::new(target, messages, Bound::duration(PATIENCE));
         options.which = which;
         options.connections = CONNECTIONS;
         options.connect_wait_max = Duration::from_millis(50);
@@ -174,8 +177,8 @@ impl Customer {
     }
 
     /// Begins to send messages to a gateway.
-    pub(crate) async fn start(&self, gateway: &Served, which: Which) -> http::Run {
-        http::start(LoadOptions { pace: self.pace, ..self.load(gateway, which) }).await.expect("a run")
+    pub(crate) async fn start(&self, gateway: &Served, which: Which) -> http::HttpRun {
+        http::start(HttpLoadOptions { pace: self.pace, ..self.load(gateway, which) }).await.expect("a run")
     }
 
     /// Sends one message with a new key. Returns whether it was acknowledged.
@@ -204,7 +207,12 @@ impl Customer {
     }
 }
 
-pub(crate) async fn compare(store: &StoreAddress, folder: &Path, customer: &Customer, carrier: &Carrier) {
+pub(crate) async fn compare(
+    store: &StoreAddress,
+    folder: &Path,
+    customer: &Customer,
+    carrier: &SimulatedCarrier,
+) {
     let data = gateways::data_folder(folder);
     let audit = audit_store_clean(store, &data);
     assert_eq!(audit.open_parts, 0, "parts that have not ended");

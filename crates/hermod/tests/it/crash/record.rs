@@ -4,7 +4,7 @@ use super::{Chance, Customer};
 use crate::gateways::{Served, data_folder};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{audit_clean, number_from};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use hermod_store::RecordAudit;
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ async fn record_agrees_with_the_store_again_after_each_kill() {
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_118));
     let script = Script::new().receipt_after(Duration::from_millis(50), Outcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let customer = Customer::default();
     for cycle in 0..cycles {

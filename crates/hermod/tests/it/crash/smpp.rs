@@ -7,7 +7,7 @@ use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::{Esme, message};
 use crate::store_access::{audit, audit_clean, number_from, store_of};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use hermod_smpp::{BindType, CommandId, CommandStatus, Frame, Pdu, VERSION_3_4};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_116));
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut book = Book::default();
 
@@ -130,7 +130,7 @@ async fn collect_receipts(address: SocketAddr, stored: u64, book: &mut Book) {
     esme.unbind_after_receipts().await;
 }
 
-async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
+async fn compare(folder: &Path, book: &Book, carrier: &SimulatedCarrier) {
     let data = gateways::data_folder(folder);
     let audit = audit_clean(&data);
     let seen = carrier.record().counts();

@@ -5,7 +5,7 @@ use super::{Chance, Customer, compare};
 use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{account_id, number_from, open_store};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_store::{WebhookFilter, WebhookStatus};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_117));
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
-    let carrier = Carrier::start(options).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(options).await.expect("a free port");
     let hooks = WebhookReceiver::start(
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         ReceiverBehaviour::Status(200),

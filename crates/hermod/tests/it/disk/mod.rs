@@ -6,7 +6,7 @@ use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::{Customer, HttpAnswer};
 use crate::store_access::audit_clean;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const EXIT_DISK_FAILED: i32 = 74;
 
 #[tokio::test]
 async fn full_disk_rejects_messages_and_accepts_again_with_free_space() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let disk = SmallDisk::mount("80m");
     let gateway = Served::start(&disk.path, carrier.addr());
     let alice = Customer::new("alice", gateway.address());
@@ -45,7 +45,7 @@ async fn full_disk_rejects_messages_and_accepts_again_with_free_space() {
 
 #[tokio::test]
 async fn failed_fsync_ends_the_process_and_no_acknowledged_message_is_lost() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let inject = format!("inject=fsync,fdatasync:error=EIO:when={FAILING_SYNC}+");
     let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", &inject];

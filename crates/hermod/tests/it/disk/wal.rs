@@ -6,7 +6,7 @@ use crate::gateways::{self, Served};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Customer;
 use crate::store_access::audit_clean;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn alarms(data: &Path) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn gateway_with_a_disk_filled_by_a_long_read_accepts_again_after_the_reader_ends_or_a_restart() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let disk = SmallDisk::mount("64m");
     let data = gateways::data_folder(&disk.path);
     let gateway = Served::start(&disk.path, carrier.addr());
@@ -114,7 +114,7 @@ impl Drop for Stoppable {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn suspended_backup_does_not_stop_sending_and_completes_when_resumed() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     // The disk has less space than the log of the messages below needs.
     let disk = SmallDisk::mount("96m");
     let data = gateways::data_folder(&disk.path);

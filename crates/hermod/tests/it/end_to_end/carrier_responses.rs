@@ -1,7 +1,7 @@
 //! Carriers that reject, throttle, do not respond or disconnect.
 
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
+use hermod_simulator::carrier::{CarrierOptions, Outcome, Script, SimulatedCarrier};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -156,8 +156,9 @@ async fn links_follow_changes_of_the_carrier_entry() {
     s.alice.status_of(&first).becomes("delivered").await;
     s.assert_carrier_submits(1);
 
-    let moved =
-        Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port on the loopback");
+    let moved = SimulatedCarrier::start(CarrierOptions::new(Script::new()))
+        .await
+        .expect("a free port on the loopback");
     s.provision(&Scenario::carrier_entry(moved.addr(), "disabled = true\n")).await;
     s.pause_briefly().await;
     let second = s.alice.send("+4915112345678", "waits for its carrier").await.accepted();

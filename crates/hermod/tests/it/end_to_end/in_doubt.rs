@@ -2,7 +2,7 @@
 
 use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Script, SubmitResponse};
+use hermod_simulator::carrier::{RecordedResponse, Script};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const STEP: Duration = Duration::from_secs(3);
 fn answered(s: &Scenario) -> HashSet<String> {
     let submits = s.carrier().record().submits().into_iter();
     submits
-        .filter(|submit| matches!(submit.response, SubmitResponse::Accepted { .. }))
+        .filter(|submit| matches!(submit.response, RecordedResponse::Accepted { .. }))
         .map(|submit| submit.text)
         .collect()
 }

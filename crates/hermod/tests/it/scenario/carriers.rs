@@ -4,13 +4,13 @@ use super::Scenario;
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::ids::CarrierId;
 use hermod_gateway::board::{CarrierSnapshot, LinkState};
-use hermod_simulator::carrier::Record;
+use hermod_simulator::carrier::CarrierRecord;
 use std::time::Duration;
 
 impl Scenario {
     /// Waits until `count` links are bound.
     pub(crate) async fn wait_for_links(&self, count: u64) {
-        let bound = |record: &Record| {
+        let bound = |record: &CarrierRecord| {
             let counts = record.counts();
             let open = counts.links_opened - counts.links_closed;
             open >= count && counts.binds - counts.binds_rejected >= count

@@ -4,14 +4,15 @@ use super::{GatewaySetup, Scenario};
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use std::time::Duration;
 
 impl Scenario {
     /// Like [`Scenario::with`], on this date.
     pub(crate) async fn starting_at(date: &str, script: Script) -> Scenario {
         let clock = Clock::manual(Timestamp::parse(date).expect("a date"));
-        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let carrier =
+            SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
         let s = Scenario::start_by(clock, carrier.addr(), Some(carrier), GatewaySetup::with("")).await;
         s.wait_for_link().await;
         s
@@ -19,7 +20,8 @@ impl Scenario {
 
     /// Like [`Scenario::with_settings`], in real time: for rates that carrier and gateway both measure.
     pub(crate) async fn with_real_clock(script: Script, settings: &str) -> Scenario {
-        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let carrier =
+            SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
         let (address, record) = (carrier.addr(), carrier.record());
         let s = Scenario::start_by(Clock::real(), address, Some(carrier), GatewaySetup::with(settings)).await;
         record.wait_until(|record| record.counts().binds > 0, PATIENCE).await.expect("a bound link");

@@ -22,7 +22,7 @@ use crate::store_access::{self, audit_clean};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::world::World;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use hermod_store::KeyClaim;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ pub(crate) struct Scenario {
     clock: Clock,
     folder: tempfile::TempDir,
     carrier_address: SocketAddr,
-    carrier: Option<Carrier>,
+    carrier: Option<SimulatedCarrier>,
     staged: GatewaySetup,
     gateway: Option<InProcess>,
 }
@@ -60,19 +60,26 @@ impl Scenario {
 
     /// Like [`Scenario::with`], with this gateway setup.
     pub(crate) async fn with_setup(script: Script, staged: GatewaySetup) -> Scenario {
-        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let carrier =
+            SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
         let s = Scenario::start(carrier.addr(), Some(carrier), staged).await;
         s.wait_for_link().await;
         s
     }
 
     /// Adds a second carrier, "beta", as failover of the first.
-    pub(crate) async fn add_backup_carrier(&self, script: Script, settings: &str, route: &str) -> Carrier {
-        let beta = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+    pub(crate) async fn add_backup_carrier(
+        &self,
+        script: Script,
+        settings: &str,
+        route: &str,
+    ) -> SimulatedCarrier {
+        let beta =
+            SimulatedCarrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
         let entry = gateways::carrier_entry("beta", beta.addr(), settings);
         let route = format!("[[route]]\nprefix = \"49\"\ncarriers = [\"acme\", \"beta\"]\n{route}");
         self.provision(&format!("{entry}{route}")).await;
-        let bound = |record: &hermod_simulator::carrier::Record| record.counts().binds > 0;
+        let bound = |record: &hermod_simulator::carrier::CarrierRecord| record.counts().binds > 0;
         let seen = beta.record();
         self.advance_until(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
             .await
@@ -91,14 +98,18 @@ impl Scenario {
         Scenario::start(gateways::free_address(), None, staged).await
     }
 
-    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, staged: GatewaySetup) -> Scenario {
+    async fn start(
+        carrier_address: SocketAddr,
+        carrier: Option<SimulatedCarrier>,
+        staged: GatewaySetup,
+    ) -> Scenario {
         Scenario::start_by(Clock::manual(START), carrier_address, carrier, staged).await
     }
 
     async fn start_by(
         clock: Clock,
         carrier_address: SocketAddr,
-        carrier: Option<Carrier>,
+        carrier: Option<SimulatedCarrier>,
         staged: GatewaySetup,
     ) -> Scenario {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -196,7 +207,7 @@ impl Scenario {
 
     pub(crate) async fn start_carrier_again(&mut self, script: Script) {
         let options = CarrierOptions { listen: self.carrier_address, ..CarrierOptions::new(script) };
-        self.carrier = Some(Carrier::start(options).await.expect("the address is still free"));
+        self.carrier = Some(SimulatedCarrier::start(options).await.expect("the address is still free"));
     }
 
     pub(crate) fn set_carrier_script(&self, script: Script) {
@@ -307,7 +318,7 @@ impl Scenario {
 
     async fn wait_for_link(&self) {
         let seen = self.carrier().record();
-        let bound = |record: &hermod_simulator::carrier::Record| {
+        let bound = |record: &hermod_simulator::carrier::CarrierRecord| {
             let counts = record.counts();
             counts.binds > counts.binds_rejected && counts.links_opened > counts.links_closed
         };
@@ -325,7 +336,7 @@ impl Scenario {
         self.gateway.as_ref().expect("it is running").world()
     }
 
-    pub(crate) fn carrier(&self) -> &Carrier {
+    pub(crate) fn carrier(&self) -> &SimulatedCarrier {
         self.carrier.as_ref().expect("this scenario has a carrier")
     }
 

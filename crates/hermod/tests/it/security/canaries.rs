@@ -4,7 +4,7 @@
 use crate::gateways::{Served, data_folder};
 use crate::real_time::PATIENCE;
 use crate::scenario::{Esme, HttpAnswer, http};
-use hermod_simulator::carrier::{Carrier, CarrierOptions, MoText, Script};
+use hermod_simulator::carrier::{CarrierOptions, MoText, Script, SimulatedCarrier};
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_smpp::{
     Address, BindType, CommandStatus, DataSm, Hidden, Pdu, SubmitSm, Tag, TlvBuffer, VERSION_3_4,
@@ -244,7 +244,7 @@ fn assert_absent(canaries: &[&str], place: &str, text: &str) {
 
 #[tokio::test]
 async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_database() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let hooks = WebhookReceiver::start(
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         ReceiverBehaviour::Status(500),
@@ -266,7 +266,7 @@ async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_databa
     carrier.send_mo_parts(MoText::new("4915199887766", OWN_NUMBER, "canary-text received").parts());
     // No account owns this destination.
     carrier.send_mo_parts(MoText::new("4915199887766", "4915788888888", "canary-text unassigned").parts());
-    let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= 2;
+    let taken = |record: &hermod_simulator::carrier::CarrierRecord| record.counts().mo_accepted >= 2;
     carrier.record().wait_until(taken, PATIENCE).await.expect("both deliver_sm were answered");
     assert!(
         hooks.wait_for(2, PATIENCE).await.len() >= 2,

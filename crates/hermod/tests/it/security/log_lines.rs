@@ -3,7 +3,7 @@
 use crate::gateways::{Served, data_folder, provision_text};
 use crate::real_time::PATIENCE;
 use crate::scenario::http;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, MoPart, Record, Script};
+use hermod_simulator::carrier::{CarrierOptions, CarrierRecord, MoPart, Script, SimulatedCarrier};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn assert_clean(log: &Path) {
 
 #[tokio::test]
 async fn no_control_character_from_outside_reaches_the_log() {
-    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let carrier = SimulatedCarrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let log = folder.path().join("log.txt");
     let provision = provision_text(carrier.addr(), "100");
@@ -68,7 +68,7 @@ async fn no_control_character_from_outside_reaches_the_log() {
     http_callers(gateway.address(), token.trim()).await;
     // An MO message with a hostile sender and text, to a number that no account owns.
     carrier.send_mo_parts([MoPart::raw("49151\u{1b}[2J\r\nFORGED", "4915788888888", 0, HOSTILE.as_bytes())]);
-    let answered = |record: &Record| record.mo().iter().any(|mo| mo.response.is_some());
+    let answered = |record: &CarrierRecord| record.mo().iter().any(|mo| mo.response.is_some());
     carrier.record().wait_until(answered, PATIENCE).await.expect("it was answered");
     gateway.stop().await;
     carrier.stop().await;

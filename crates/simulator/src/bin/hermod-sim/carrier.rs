@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script};
+use hermod_simulator::carrier::{
+    CarrierOptions, CarrierRecord, FirstId, RecordCounts, RecordMode, Script, SimulatedCarrier,
+};
 use hermod_simulator::parse_duration;
 use serde_json::json;
 
@@ -21,7 +23,7 @@ use crate::{Ended, terminal};
 /// outlives the gateways that bind to it: receipts wait for the next bind, and those without a response are sent again.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct CarrierArgs {
+pub(crate) struct SimulatedCarrierArgs {
     /// Address to listen on; port 0 selects a free one
     #[arg(long, default_value = "127.0.0.1:2775")]
     listen: SocketAddr,
@@ -87,7 +89,7 @@ Examples:
   Numbers that fail, are throttled, are delayed or reply, by their last digits:
     hermod-sim carrier --magic-numbers";
 
-impl CarrierArgs {
+impl SimulatedCarrierArgs {
     pub(crate) async fn run(self) -> Ended {
         let options = CarrierOptions {
             listen: self.listen,
@@ -101,7 +103,7 @@ impl CarrierArgs {
             receipt_window: self.receipt_window,
             ..CarrierOptions::new(Script::new())
         };
-        let carrier = Carrier::start(options)
+        let carrier = SimulatedCarrier::start(options)
             .await
             .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
         let record = carrier.record();
@@ -156,7 +158,7 @@ fn read_script(path: &Path) -> Result<Script, String> {
     Script::from_toml(&text).map_err(|error| format!("invalid script {}: {error}", path.display()))
 }
 
-async fn report_every_second(record: &Record, json: bool) {
+async fn report_every_second(record: &CarrierRecord, json: bool) {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
     let is_terminal = io::stderr().is_terminal();
     let mut before = 0;
@@ -172,9 +174,9 @@ async fn report_every_second(record: &Record, json: bool) {
     }
 }
 
-fn line(counts: &Counts, per_second: u64) -> String {
+fn line(counts: &RecordCounts, per_second: u64) -> String {
     let open = counts.links_opened - counts.links_closed;
-    let Counts { submits, accepted, receipts_accepted, duplicates, .. } = counts;
+    let RecordCounts { submits, accepted, receipts_accepted, duplicates, .. } = counts;
     format!(
         "{open} links  {per_second:>7} /s  {submits:>10} submits  {accepted:>10} accepted  {receipts_accepted:>10} \
          receipts  {duplicates} duplicates"
@@ -182,7 +184,7 @@ fn line(counts: &Counts, per_second: u64) -> String {
 }
 
 /// Returns one line per count, with the names of the JSON output.
-fn table(counts: &Counts) -> String {
+fn table(counts: &RecordCounts) -> String {
     let serde_json::Value::Object(counts) = json!(counts) else { unreachable!("counts are an object") };
     let lines: Vec<String> =
         counts.iter().map(|(name, count)| format!("{name:<20}{:>12}", count.to_string())).collect();
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn table_has_a_line_for_every_count() {
-        let table = table(&Counts { submits: 12, ..Counts::default() });
+        let table = table(&RecordCounts { submits: 12, ..RecordCounts::default() });
         assert!(table.contains("submits                       12\n"), "{table}");
         assert!(table.lines().count() > 15, "{table}");
     }

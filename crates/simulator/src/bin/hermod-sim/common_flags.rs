@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hermod_simulator::carrier::Tls;
+use hermod_simulator::carrier::ServerTls;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files besides the sockets: the runtime's, the terminal's, a log.
@@ -21,12 +21,12 @@ pub(crate) struct ServerTlsFlags {
 
 impl ServerTlsFlags {
     /// Reads certificate and key; none without the flags.
-    pub(crate) fn read(&self) -> Result<Option<Tls>, String> {
+    pub(crate) fn read(&self) -> Result<Option<ServerTls>, String> {
         let (Some(certificate), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
         let read = |path: &Path| {
             std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
         };
-        Tls::from_pem(&read(certificate)?, &read(key)?).map(Some).map_err(|error| error.to_string())
+        ServerTls::from_pem(&read(certificate)?, &read(key)?).map(Some).map_err(|error| error.to_string())
     }
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 use hermod_simulator::load::http::{
-    self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Pace, Target, Which,
+    self, Bound, HttpAttempt, HttpLoadOptions, HttpMessages, HttpOutcome, HttpTarget, KeyMode, SendPace,
+    Which,
 };
 use hermod_simulator::parse_duration;
 use serde_json::json;
@@ -23,7 +24,7 @@ use crate::{Ended, terminal};
 /// counts for every message it delays.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct HttpLoad {
+pub(crate) struct HttpLoadArgs {
     /// Base URL, ending in /api/v1
     #[arg(long, default_value = "http://127.0.0.1:8080/api/v1")]
     url: String,
@@ -88,7 +89,7 @@ Examples:
   Latency at 2000 messages per second, as JSON:
     hermod-sim http-load --key KEY --secret SECRET --rate 2000 --connections 100 --duration 60s --json";
 
-impl HttpLoad {
+impl HttpLoadArgs {
     pub(crate) async fn run(self) -> Ended {
         let log = self.log.as_deref().map(open_log).transpose()?;
         let mut options = self.options()?;
@@ -113,19 +114,19 @@ impl HttpLoad {
         Ok(())
     }
 
-    fn options(&self) -> Result<LoadOptions, String> {
+    fn options(&self) -> Result<HttpLoadOptions, String> {
         let target =
-            Target::new(&self.url, &self.key, &self.secret).map_err(|refusal| refusal.to_string())?;
-        let keys = self.idempotency.clone().map_or(Keys::None, Keys::Prefixed);
-        let messages = Messages::new((&self.to, self.recipients), self.from.as_deref(), &self.text, keys)
+            HttpTarget::new(&self.url, &self.key, &self.secret).map_err(|refusal| refusal.to_string())?;
+        let keys = self.idempotency.clone().map_or(KeyMode::None, KeyMode::Prefixed);
+        let messages = HttpMessages::new((&self.to, self.recipients), self.from.as_deref(), &self.text, keys)
             .map_err(|refusal| refusal.to_string())?;
         let bound = Bound::new(self.requests, self.duration).map_err(|refusal| refusal.to_string())?;
-        let mut options = LoadOptions::new(target, messages, bound);
+        let mut options = HttpLoadOptions::new(target, messages, bound);
         options.connections = self.connections;
         options.which = Which::From(self.first);
         options.response_wait_max = self.timeout;
         if let Some(per_second) = self.rate {
-            options.pace = Pace::OpenLoop { per_second };
+            options.pace = SendPace::OpenLoop { per_second };
         }
         Ok(options)
     }
@@ -138,13 +139,13 @@ fn open_log(path: &Path) -> Result<Log, String> {
     Ok(Arc::new(Mutex::new(BufWriter::new(file))))
 }
 
-fn write_attempt(log: &Log, attempt: &Attempt<'_>) {
-    let Attempt { index, key, outcome } = attempt;
+fn write_attempt(log: &Log, attempt: &HttpAttempt<'_>) {
+    let HttpAttempt { index, key, outcome } = attempt;
     let line = match outcome {
-        Outcome::Answered { status, message_id } => {
+        HttpOutcome::Answered { status, message_id } => {
             json!({ "index": index, "key": key, "status": status, "message_id": message_id })
         }
-        Outcome::Failed(failure) => json!({ "index": index, "key": key, "error": failure }),
+        HttpOutcome::Failed(failure) => json!({ "index": index, "key": key, "error": failure }),
     };
     // A write that fails is reported by the flush at the end.
     let _ = writeln!(log.lock().expect("no holder of the log panics"), "{line}");

@@ -45,11 +45,11 @@ Every command has examples: hermod-sim help http-load";
 
 #[derive(Subcommand)]
 enum Command {
-    Carrier(Box<carrier::CarrierArgs>),
-    HttpLoad(Box<http_load::HttpLoad>),
+    Carrier(Box<carrier::SimulatedCarrierArgs>),
+    HttpLoad(Box<http_load::HttpLoadArgs>),
     EmptyHttp(empty_http::EmptyHttpArgs),
-    SmppLoad(Box<smpp_load::SmppLoad>),
-    SmppIdle(Box<smpp_idle::SmppIdle>),
+    SmppLoad(Box<smpp_load::SmppLoadArgs>),
+    SmppIdle(Box<smpp_idle::SmppIdleArgs>),
     SmppEcho(smpp_echo::SmppEchoArgs),
     Webhooks(webhooks::WebhooksArgs),
     Certificate(certificate::CertificateArgs),

@@ -1,7 +1,7 @@
 //! MO messages of `hermod-sim carrier`, from flags and from lines of standard input.
 
 use clap::Args;
-use hermod_simulator::carrier::Carrier;
+use hermod_simulator::carrier::SimulatedCarrier;
 use tokio::sync::mpsc;
 
 use crate::terminal;
@@ -16,21 +16,21 @@ const ADDRESS_BYTES_MAX: usize = 20;
 pub(crate) struct MoFlags {
     /// Send this MO message on the first link that may receive; can be repeated
     #[arg(long, value_name = "FROM:TO:TEXT", value_parser = parse_mo)]
-    mo: Vec<Mo>,
+    mo: Vec<MoFlag>,
     /// Send each line of standard input, written FROM:TO:TEXT, as an MO message
     #[arg(long)]
     mo_lines: bool,
 }
 
 #[derive(Clone)]
-pub(crate) struct Mo {
+pub(crate) struct MoFlag {
     from: String,
     to: String,
     text: String,
 }
 
 /// Parses `+4915112345678:12345:STOP`. The text may contain colons.
-fn parse_mo(text: &str) -> Result<Mo, String> {
+fn parse_mo(text: &str) -> Result<MoFlag, String> {
     let mut fields = text.splitn(3, ':').map(str::to_owned);
     let (Some(from), Some(to), Some(text)) = (fields.next(), fields.next(), fields.next()) else {
         return Err("an MO message is written FROM:TO:TEXT, as in +4915112345678:12345:STOP".to_owned());
@@ -48,12 +48,12 @@ fn parse_mo(text: &str) -> Result<Mo, String> {
     if text.chars().count() > TEXT_CHARS_MAX {
         return Err(format!("TEXT must have at most {TEXT_CHARS_MAX} characters"));
     }
-    Ok(Mo { from, to, text })
+    Ok(MoFlag { from, to, text })
 }
 
 impl MoFlags {
     /// Sends the messages of the flags, then those of standard input. Never returns.
-    pub(crate) async fn send(&self, carrier: &Carrier) {
+    pub(crate) async fn send(&self, carrier: &SimulatedCarrier) {
         for message in &self.mo {
             send(carrier, message);
         }
@@ -83,7 +83,7 @@ fn standard_input() -> mpsc::Receiver<String> {
     receiver
 }
 
-fn send(carrier: &Carrier, Mo { from, to, text }: &Mo) {
+fn send(carrier: &SimulatedCarrier, MoFlag { from, to, text }: &MoFlag) {
     if let Err(sentence) = carrier.send_mo(from, to, text) {
         terminal::print_error(&sentence);
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hermod_simulator::load::smpp::{Target, Trust, Version};
+use hermod_simulator::load::smpp::{SmppTarget, SmppVersion, TlsTrust};
 
 #[derive(Args)]
 pub(crate) struct TargetFlags {
@@ -37,12 +37,12 @@ enum VersionFlag {
 }
 
 impl TargetFlags {
-    pub(crate) fn target(&self) -> Result<Target, String> {
-        let mut target = Target::new(self.address.clone(), &self.system_id, &self.password);
+    pub(crate) fn target(&self) -> Result<SmppTarget, String> {
+        let mut target = SmppTarget::new(self.address.clone(), &self.system_id, &self.password);
         target.system_type.clone_from(&self.system_type);
         target.version = match self.smpp {
-            VersionFlag::V3_3 => Version::V3_3,
-            VersionFlag::V3_4 => Version::V3_4,
+            VersionFlag::V3_3 => SmppVersion::V33,
+            VersionFlag::V3_4 => SmppVersion::V34,
         };
         target.tls = self.tls_ca.as_deref().map(|path| trust(path, &self.tls_name)).transpose()?;
         Ok(target)
@@ -53,7 +53,7 @@ impl TargetFlags {
     }
 }
 
-fn trust(path: &Path, name: &str) -> Result<Trust, String> {
+fn trust(path: &Path, name: &str) -> Result<TlsTrust, String> {
     let pem = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Trust::from_pem(&pem, name).map_err(|error| format!("{}: {error}", path.display()))
+    TlsTrust::from_pem(&pem, name).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -18,7 +18,7 @@ use crate::{Ended, terminal};
 /// error if a bind failed, was not alive at the end, or could not be unbound.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct SmppIdle {
+pub(crate) struct SmppIdleArgs {
     #[command(flatten)]
     target: TargetFlags,
     /// Binds to hold
@@ -65,7 +65,7 @@ Examples:
   A thousand receivers over TLS, as JSON:
     hermod-sim smpp-idle --address localhost:2776 --tls-ca server.pem --kind receiver --json";
 
-impl SmppIdle {
+impl SmppIdleArgs {
     pub(crate) async fn run(self) -> Ended {
         allow_sockets(u64::from(self.binds))?;
         let idle = idle::start(IdleOptions {

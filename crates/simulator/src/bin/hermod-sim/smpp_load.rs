@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::load::smpp::{self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace};
+use hermod_simulator::load::smpp::{
+    self, BindNumbers, Bound, MessageForm, SendPace, SmppLoadOptions, SmppMessages,
+};
 use hermod_simulator::parse_duration;
 
 use crate::common_flags::{allow_sockets, rate};
@@ -21,7 +23,7 @@ const TEXT_CHARS: usize = 20;
 /// missing, duplicated or unknown.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct SmppLoad {
+pub(crate) struct SmppLoadArgs {
     #[command(flatten)]
     target: TargetFlags,
     /// Transceiver binds; by default one, or none with other binds
@@ -98,10 +100,10 @@ Examples:
   Latency at 2000 messages per second over TLS, as JSON:
     hermod-sim smpp-load --address localhost:2776 --tls-ca server.pem --rate 2000 --duration 60s --json";
 
-impl SmppLoad {
+impl SmppLoadArgs {
     pub(crate) async fn run(self) -> Ended {
         let options = self.options()?;
-        let Binds { transceivers, transmitters, receivers } = options.binds;
+        let BindNumbers { transceivers, transmitters, receivers } = options.binds;
         allow_sockets(u64::from(transceivers) + u64::from(transmitters) + u64::from(receivers))?;
         let run = smpp::start(options).await.map_err(|error| error.to_string())?;
         let live = run.live();
@@ -119,7 +121,7 @@ impl SmppLoad {
         }
     }
 
-    fn options(&self) -> Result<LoadOptions, String> {
+    fn options(&self) -> Result<SmppLoadOptions, String> {
         if self.long && self.target.is_3_3() {
             return Err("SMPP 3.3 has no message_payload: --long needs --smpp 3.4".to_owned());
         }
@@ -131,11 +133,11 @@ impl SmppLoad {
             payload: self.long,
             registered_delivery: u8::from(!self.no_receipts),
         };
-        let messages = Messages::new(form).map_err(|refusal| refusal.to_string())?;
+        let messages = SmppMessages::new(form).map_err(|refusal| refusal.to_string())?;
         let bound = Bound::new(self.messages, self.duration).map_err(|refusal| refusal.to_string())?;
-        let mut options = LoadOptions::new(self.target.target()?, messages, bound);
+        let mut options = SmppLoadOptions::new(self.target.target()?, messages, bound);
         let alone = self.transmitters == 0 && self.receivers == 0;
-        options.binds = Binds {
+        options.binds = BindNumbers {
             transceivers: self.transceivers.unwrap_or(u32::from(alone)),
             transmitters: self.transmitters,
             receivers: self.receivers,
@@ -146,7 +148,7 @@ impl SmppLoad {
         options.receipt_wait_max = self.receipt_wait;
         options.enquire_after = self.enquire_after;
         if let Some(per_second) = self.rate {
-            options.pace = Pace::OpenLoop { per_second };
+            options.pace = SendPace::OpenLoop { per_second };
         }
         Ok(options)
     }

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use hermod_simulator::load::live::{Live, Progress};
+use hermod_simulator::load::live::{LiveCounters, ProgressMeter};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Prints a line on standard output. A closed pipe is ignored.
@@ -34,8 +34,8 @@ pub(crate) async fn stop_signal() {
 
 /// Waits for the end of a run. Ctrl-c stops the sending; what was measured until then is still reported. Shows a progress
 /// line where standard error is a terminal.
-pub(crate) async fn finish<R>(run: impl Future<Output = R>, stop: impl Fn(), live: &Live) -> R {
-    let mut progress = Progress::default();
+pub(crate) async fn finish<R>(run: impl Future<Output = R>, stop: impl Fn(), live: &LiveCounters) -> R {
+    let mut progress = ProgressMeter::default();
     let mut tick = tokio::time::interval(Duration::from_millis(500));
     let is_terminal = io::stderr().is_terminal();
     let mut is_stopped = false;

@@ -8,9 +8,9 @@ use hermod_smpp::{
     Address, CommandId, CommandStatus, DeliverSm, HEADER_BYTES, Hidden, Pdu, Tag, TlvBuffer, encode,
 };
 
-use super::{Link, LinkContext};
+use super::{LinkContext, SimulatedLink};
 use crate::carrier::mo::MoPart;
-use crate::carrier::receipt::{Receipt, TlvSupport};
+use crate::carrier::receipt::{PendingReceipt, TlvSupport};
 use crate::carrier::record::{MoSent, ReceiptSent};
 
 /// Octets of an address (SMPP v3.4 §4.6.1).
@@ -35,11 +35,11 @@ pub(in crate::carrier) struct InFlight {
 
 #[derive(Debug)]
 enum Delivery {
-    Receipt(Receipt),
+    Receipt(PendingReceipt),
     Mo(Box<MoPart>),
 }
 
-impl Link {
+impl SimulatedLink {
     /// Sends the receipts that precede their responses, and queues each response after its last receipt.
     pub(super) fn send_receipts_before_responses(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
@@ -77,7 +77,7 @@ impl Link {
         }
     }
 
-    fn send_receipt(&mut self, receipt: Receipt, context: &mut LinkContext<'_>) {
+    fn send_receipt(&mut self, receipt: PendingReceipt, context: &mut LinkContext<'_>) {
         let tlvs = if self.session.peer_is_3_4() { TlvSupport::Yes } else { TlvSupport::No };
         let (at, link, outcome, malformed) = (context.at, self.number, receipt.outcome, receipt.malformed);
         let is_long = receipt.format.long_service_type;

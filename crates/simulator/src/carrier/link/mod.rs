@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hermod_domain::time::Timestamp;
-use hermod_smpp::session::{BindAcceptance, CloseReason, ServerConfig, State};
+use hermod_smpp::session::{BindAcceptance, CloseReason, ServerConfig, SessionState};
 use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 
 use super::delay_queue::DelayQueue;
@@ -27,7 +27,7 @@ const SUBMITS_OPEN_MAX: u32 = 1_000_000;
 pub(super) const PDU_BYTES_MAX: u32 = 70_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinkState {
+pub(super) enum SimulatedLinkState {
     Open,
     /// The output is written, then the connection is dropped.
     CutAfterFlush,
@@ -35,10 +35,10 @@ pub(super) enum LinkState {
     Ended,
 }
 
-pub(super) struct Link {
+pub(super) struct SimulatedLink {
     pub(super) number: u64,
     pub(super) session: Session<InFlight>,
-    pub(super) state: LinkState,
+    pub(super) state: SimulatedLinkState,
     shared: Arc<Shared>,
     bound: Option<BindType>,
     /// Deliveries were queued that another link must send.
@@ -57,8 +57,8 @@ pub(super) struct Link {
     pub(super) cut_at: Option<Instant>,
 }
 
-impl Link {
-    pub(super) fn new(shared: Arc<Shared>, number: u64) -> Link {
+impl SimulatedLink {
+    pub(super) fn new(shared: Arc<Shared>, number: u64) -> SimulatedLink {
         let mut config = ServerConfig::standard();
         // The script decides when the carrier gives up on a gateway.
         config.limits.inactivity_ms = None;
@@ -66,10 +66,10 @@ impl Link {
         config.limits.output_bytes_max = 1024 * 1024;
         config.limits.pdu_bytes_max = PDU_BYTES_MAX;
         let session = Session::server(config, shared.moment(runtime::now()));
-        Link {
+        SimulatedLink {
             number,
             session,
-            state: LinkState::Open,
+            state: SimulatedLinkState::Open,
             shared,
             bound: None,
             work_for_others: false,
@@ -137,13 +137,13 @@ impl Link {
     }
 
     fn may_deliver(&self) -> bool {
-        self.state == LinkState::Open
+        self.state == SimulatedLinkState::Open
             && !self.is_muted()
-            && matches!(self.session.state(), State::Bound(kind) if kind.may_receive())
+            && matches!(self.session.state(), SessionState::Bound(kind) if kind.may_receive())
     }
 
     fn handle_events(&mut self, context: &mut LinkContext<'_>) {
-        while self.state == LinkState::Open
+        while self.state == SimulatedLinkState::Open
             && !self.muted
             && let Some(event) = self.session.next_event(context.moment)
         {
@@ -176,7 +176,7 @@ impl Link {
     }
 
     fn on_closed(&mut self, reason: CloseReason, context: &mut LinkContext<'_>) {
-        self.state = LinkState::Ended;
+        self.state = SimulatedLinkState::Ended;
         let unbound =
             matches!(reason, CloseReason::Unbound | CloseReason::UnbindTimeout | CloseReason::PeerUnbound);
         context.bound_links.remove(self.number, unbound, context.at);
@@ -254,11 +254,11 @@ impl Link {
         self.session.connection_lost(self.shared.moment(now));
         self.responses = DelayQueue::new();
         // Muted links must handle the events of the lost session too.
-        (self.state, self.muted) = (LinkState::Open, false);
+        (self.state, self.muted) = (SimulatedLinkState::Open, false);
         let shared = Arc::clone(&self.shared);
         let mut core = shared.core();
         self.process_with(&mut core, now);
-        self.state = LinkState::Ended;
+        self.state = SimulatedLinkState::Ended;
         for waiting in self.awaiting_receipts.drain(..) {
             for receipt in waiting.receipts {
                 core.outbox.push(now, receipt);

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use hermod_smpp::{CommandStatus, Header, TlvBuffer};
 
-use super::{Link, LinkContext, LinkState};
+use super::{LinkContext, SimulatedLink, SimulatedLinkState};
 use crate::carrier::outcome::ReceiptLink;
-use crate::carrier::plan::{Decision, FollowUp, Response};
-use crate::carrier::receipt::Receipt;
+use crate::carrier::plan::{Decision, FollowUp, PlannedResponse};
+use crate::carrier::receipt::PendingReceipt;
 use crate::carrier::response_quirk::{self, ResponseQuirk};
 use crate::carrier::submit;
 
@@ -35,7 +35,7 @@ pub(super) enum PendingKind {
 /// A response that is sent after its receipts.
 #[derive(Debug)]
 pub(super) struct AwaitsReceipts {
-    pub(super) receipts: VecDeque<Receipt>,
+    pub(super) receipts: VecDeque<PendingReceipt>,
     pub(super) due: Instant,
     pub(super) response: PendingResponse,
 }
@@ -46,7 +46,7 @@ impl PendingResponse {
     }
 }
 
-impl Link {
+impl SimulatedLink {
     /// Carries out the decision about a submit: queues its receipts, and sends, queues or omits the response.
     pub(super) fn respond(
         &mut self,
@@ -63,12 +63,12 @@ impl Link {
         let Decision { response, delay, quirk, receipts: script, .. } = decision;
         let due = context.now + delay;
         let kind = match response {
-            Response::Accept { then, .. } => PendingKind::Accept { id, then },
-            Response::Reject(status) => PendingKind::Reject(status),
-            Response::Nack(status) => PendingKind::Nack(status),
-            Response::Ignore => return,
-            Response::Crash => return self.follow_up(FollowUp::Cut, context),
-            Response::Withhold { then, .. } => {
+            PlannedResponse::Accept { then, .. } => PendingKind::Accept { id, then },
+            PlannedResponse::Reject(status) => PendingKind::Reject(status),
+            PlannedResponse::Nack(status) => PendingKind::Nack(status),
+            PlannedResponse::Ignore => return,
+            PlannedResponse::Crash => return self.follow_up(FollowUp::Cut, context),
+            PlannedResponse::Withhold { then, .. } => {
                 self.queue_receipts(receipts, context);
                 return self.follow_up(then, context);
             }
@@ -90,7 +90,7 @@ impl Link {
 
     fn queue_receipts(
         &mut self,
-        receipts: impl IntoIterator<Item = (Instant, Receipt)>,
+        receipts: impl IntoIterator<Item = (Instant, PendingReceipt)>,
         context: &mut LinkContext<'_>,
     ) {
         for (due, receipt) in receipts {
@@ -114,7 +114,7 @@ impl Link {
     }
 
     pub(super) fn send_due_responses(&mut self, context: &mut LinkContext<'_>) {
-        while self.state == LinkState::Open
+        while self.state == SimulatedLinkState::Open
             && !self.muted
             && let Some(response) = self.responses.pop_due(context.now)
         {
@@ -163,7 +163,7 @@ impl Link {
     fn follow_up(&mut self, then: FollowUp, context: &mut LinkContext<'_>) {
         match then {
             FollowUp::Nothing => {}
-            FollowUp::Cut => self.state = LinkState::CutAfterFlush,
+            FollowUp::Cut => self.state = SimulatedLinkState::CutAfterFlush,
             FollowUp::Unbind => self.session.unbind(context.moment),
             FollowUp::Garbage => self.session.output().extend_from_slice(&GARBAGE),
             FollowUp::BadLength(length) => response_quirk::bad_length(length, self.session.output()),

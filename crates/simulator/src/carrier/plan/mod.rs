@@ -36,7 +36,7 @@ pub struct SubmitView<'a> {
 /// What the carrier does with one submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    pub response: Response,
+    pub response: PlannedResponse,
     pub delay: Duration,
     pub quirk: ResponseQuirk,
     /// The message's receipts; none unless it was accepted and asked for some.
@@ -49,7 +49,7 @@ pub struct Decision {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Response {
+pub enum PlannedResponse {
     /// Accepted under this id; `then` follows the response.
     Accept {
         id: u64,
@@ -89,7 +89,7 @@ pub enum Excess {
 
 /// A script and its progress.
 #[derive(Debug)]
-pub struct Plan {
+pub struct ScriptPlan {
     script: Arc<Script>,
     /// When the script started, counted from the start of the carrier.
     script_start: Duration,
@@ -110,9 +110,9 @@ pub struct Plan {
 /// Ids that no submit is ever given: far beyond where counting starts.
 const UNKNOWN_IDS_FROM: u64 = 9_000_000_000_000_000_000;
 
-impl Plan {
-    pub fn new(script: Script, seed: u64, first_id: u64) -> Plan {
-        let mut plan = Plan {
+impl ScriptPlan {
+    pub fn new(script: Script, seed: u64, first_id: u64) -> ScriptPlan {
+        let mut plan = ScriptPlan {
             ids: Arc::new(script.ids.clone()),
             script: Arc::new(Script::new()),
             script_start: Duration::ZERO,
@@ -173,7 +173,7 @@ impl Plan {
         let overload = self.overload(submit);
         let response = match (self.crash(submit), overload) {
             (Some(crash), _) => crash,
-            (None, Some((status, _))) => Response::Reject(status),
+            (None, Some((status, _))) => PlannedResponse::Reject(status),
             (None, None) => {
                 let action = *self.responses.pick(&script.responses, &content, &mut self.random);
                 self.response(action)
@@ -183,24 +183,25 @@ impl Plan {
         let quirk = *self.response_quirks.pick(&script.response_quirks, &content, random);
         let receipt_format = Arc::clone(self.receipt_format.pick(&script.receipt_format, &content, random));
         let (receipts, mo_reply) = match response {
-            Response::Accept { .. } | Response::Withhold { .. } => {
+            PlannedResponse::Accept { .. } | PlannedResponse::Withhold { .. } => {
                 let receipts = self.receipts.pick(&script.receipts, &content, random);
                 let mo_reply = self.replies.pick(&script.replies, &content, random);
                 (requested_receipts(*receipts, submit.registered_delivery), mo_reply.clone())
             }
-            Response::Reject(_) | Response::Nack(_) | Response::Ignore | Response::Crash => {
-                (Receipts::never(), None)
-            }
+            PlannedResponse::Reject(_)
+            | PlannedResponse::Nack(_)
+            | PlannedResponse::Ignore
+            | PlannedResponse::Crash => (Receipts::never(), None),
         };
         let excess = overload.and_then(|(_, excess)| excess);
         Decision { response, delay, quirk, receipts, receipt_format, mo_reply, excess }
     }
 
-    fn response(&mut self, action: SubmitAction) -> Response {
+    fn response(&mut self, action: SubmitAction) -> PlannedResponse {
         match action {
-            SubmitAction::Reject(status) => Response::Reject(status),
-            SubmitAction::Nack(status) => Response::Nack(status),
-            SubmitAction::Ignore => Response::Ignore,
+            SubmitAction::Reject(status) => PlannedResponse::Reject(status),
+            SubmitAction::Nack(status) => PlannedResponse::Nack(status),
+            SubmitAction::Ignore => PlannedResponse::Ignore,
             SubmitAction::Accept => self.accept(FollowUp::Nothing),
             SubmitAction::CutAfterResponse => self.accept(FollowUp::Cut),
             SubmitAction::Unbind => self.accept(FollowUp::Unbind),
@@ -215,18 +216,18 @@ impl Plan {
         }
     }
 
-    fn accept(&mut self, then: FollowUp) -> Response {
-        Response::Accept { id: self.next_id(), then }
+    fn accept(&mut self, then: FollowUp) -> PlannedResponse {
+        PlannedResponse::Accept { id: self.next_id(), then }
     }
 
-    fn withhold(&mut self, then: FollowUp) -> Response {
-        Response::Withhold { id: self.next_id(), then }
+    fn withhold(&mut self, then: FollowUp) -> PlannedResponse {
+        PlannedResponse::Withhold { id: self.next_id(), then }
     }
 
     /// Returns the response on a link of the crash loop.
-    fn crash(&self, submit: &SubmitView<'_>) -> Option<Response> {
+    fn crash(&self, submit: &SubmitView<'_>) -> Option<PlannedResponse> {
         let CrashLoop { submits, .. } = self.script.crash_loop.filter(|crash| self.binds <= crash.binds)?;
-        Some(if submit.unanswered >= submits { Response::Crash } else { Response::Ignore })
+        Some(if submit.unanswered >= submits { PlannedResponse::Crash } else { PlannedResponse::Ignore })
     }
 
     /// Returns the rejection if the submit exceeds a limit.

@@ -15,23 +15,23 @@ const SUBMIT: SubmitView<'static> = SubmitView {
     receipts_full: false,
 };
 
-fn describe(response: Response) -> String {
+fn describe(response: PlannedResponse) -> String {
     match response {
-        Response::Accept { id, then: FollowUp::Nothing } => format!("{id}"),
-        Response::Accept { id, then } => format!("{id}+{then:?}"),
-        Response::Reject(CommandStatus(status)) => format!("0x{status:02x}"),
-        Response::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
-        Response::Crash => "crash".to_owned(),
-        Response::Ignore => "ignored".to_owned(),
-        Response::Withhold { id, then: FollowUp::Nothing } => format!("{id}+no response"),
-        Response::Withhold { id, then } => format!("{id}+{then:?} without response"),
+        PlannedResponse::Accept { id, then: FollowUp::Nothing } => format!("{id}"),
+        PlannedResponse::Accept { id, then } => format!("{id}+{then:?}"),
+        PlannedResponse::Reject(CommandStatus(status)) => format!("0x{status:02x}"),
+        PlannedResponse::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
+        PlannedResponse::Crash => "crash".to_owned(),
+        PlannedResponse::Ignore => "ignored".to_owned(),
+        PlannedResponse::Withhold { id, then: FollowUp::Nothing } => format!("{id}+no response"),
+        PlannedResponse::Withhold { id, then } => format!("{id}+{then:?} without response"),
     }
 }
 
 /// Checks the responses to the first submits.
 #[track_caller]
 fn check(script: Script, expect: &str) {
-    let mut plan = Plan::new(script, 7, 1);
+    let mut plan = ScriptPlan::new(script, 7, 1);
     let count = expect.split(", ").count();
     let responses: Vec<String> = (0..count).map(|_| describe(plan.next(&SUBMIT).response)).collect();
     assert_eq!(responses.join(", "), expect);
@@ -76,7 +76,7 @@ fn connection_actions_follow_or_replace_the_response() {
 fn throttling_in_bursts_works_by_count_and_by_time() {
     check(Script::new().throttle_bursts(2, 3), "0x58, 0x58, 1, 0x58, 0x58, 2");
     check(Script::new().queue_full(1), "0x14, 1");
-    let mut plan = Plan::new(Script::new(), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new(), 0, 1);
     plan.set_script(Script::new().throttle_for(SECOND), 5 * SECOND);
     let mut respond = |at: Duration| describe(plan.next(&SubmitView { at, ..SUBMIT }).response);
     assert_eq!(respond(5 * SECOND), "0x58");
@@ -93,10 +93,10 @@ fn every_action_can_be_random() {
         SubmitAction::Mute,
         SubmitAction::Stall(SECOND),
     ] {
-        let mut plan = Plan::new(Script::new().rule(SubmitFilter::per_mille(500), action), 11, 1);
+        let mut plan = ScriptPlan::new(Script::new().rule(SubmitFilter::per_mille(500), action), 11, 1);
         let plain = (0..1000)
             .filter(|_| {
-                matches!(plan.next(&SUBMIT).response, Response::Accept { then: FollowUp::Nothing, .. })
+                matches!(plan.next(&SUBMIT).response, PlannedResponse::Accept { then: FollowUp::Nothing, .. })
             })
             .count();
         assert!((400..600).contains(&plain), "{action:?} left {plain} of 1000 alone");
@@ -105,7 +105,7 @@ fn every_action_can_be_random() {
 
 #[test]
 fn response_spread_delays_responses_differently() {
-    let mut plan = Plan::new(Script::new().delay(SECOND).responses_out_of_order(SECOND), 1, 1);
+    let mut plan = ScriptPlan::new(Script::new().delay(SECOND).responses_out_of_order(SECOND), 1, 1);
     let delays: Vec<Duration> = (0..100).map(|_| plan.next(&SUBMIT).delay).collect();
     assert!(delays.iter().all(|delay| (SECOND..=2 * SECOND).contains(delay)));
     assert!(!delays.is_sorted());
@@ -117,7 +117,7 @@ fn quirks_and_receipt_formats_follow_their_own_rules() {
         .responses_without_id(1)
         .bodies_in_error_responses()
         .receipt_format_when(SubmitFilter::nth(2), ReceiptFormat::shortest());
-    let mut plan = Plan::new(script, 0, 1);
+    let mut plan = ScriptPlan::new(script, 0, 1);
     let seen: Vec<(ResponseQuirk, bool)> = (0..3)
         .map(|_| plan.next(&SUBMIT))
         .map(|decision| (decision.quirk, *decision.receipt_format == ReceiptFormat::standard()))
@@ -134,7 +134,7 @@ fn quirks_and_receipt_formats_follow_their_own_rules() {
 
 #[test]
 fn port_is_closed_during_the_down_time() {
-    let mut plan = Plan::new(Script::new(), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new(), 0, 1);
     assert_eq!(plan.down(SECOND), (false, None));
     plan.set_script(Script::new().down(SECOND, 2 * SECOND), SECOND);
     assert_eq!(plan.down(SECOND), (false, Some(2 * SECOND)));
@@ -144,11 +144,11 @@ fn port_is_closed_during_the_down_time() {
 
 #[test]
 fn link_lifetime_is_random_within_its_range() {
-    let mut plan = Plan::new(Script::new().cut_links_after(SECOND, 30 * SECOND), 4, 1);
+    let mut plan = ScriptPlan::new(Script::new().cut_links_after(SECOND, 30 * SECOND), 4, 1);
     let [one, other] =
         [plan.link_lifetime(), plan.link_lifetime()].map(|time| time.expect("the script cuts links"));
     assert!(one != other && (SECOND..=30 * SECOND).contains(&one), "{one:?} {other:?}");
-    assert_eq!(Plan::new(Script::new(), 4, 1).link_lifetime(), None);
+    assert_eq!(ScriptPlan::new(Script::new(), 4, 1).link_lifetime(), None);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn rules_match_destination_and_text() {
     let script = Script::new()
         .reject_when(SubmitFilter::to("+4915"), CommandStatus::INVDSTADR)
         .reject_when(SubmitFilter::text("win a").only_first(1), CommandStatus::SUBMITFAIL);
-    let mut plan = Plan::new(script, 0, 1);
+    let mut plan = ScriptPlan::new(script, 0, 1);
     let mut respond = |destination: &[u8], data_coding: u8, text: &[u8]| {
         describe(plan.next(&SubmitView { destination, data_coding, text, ..SUBMIT }).response)
     };
@@ -171,9 +171,9 @@ fn rules_match_destination_and_text() {
 fn random_decisions_depend_on_the_seed() {
     let rejected = |seed: u64| {
         let script = Script::new().reject_when(SubmitFilter::per_mille(250), CommandStatus::SYSERR);
-        let mut plan = Plan::new(script, seed, 1);
+        let mut plan = ScriptPlan::new(script, seed, 1);
         (0..1000)
-            .map(|_| plan.next(&SUBMIT).response == Response::Reject(CommandStatus::SYSERR))
+            .map(|_| plan.next(&SUBMIT).response == PlannedResponse::Reject(CommandStatus::SYSERR))
             .collect::<Vec<_>>()
     };
     assert_eq!(rejected(1), rejected(1));
@@ -184,7 +184,7 @@ fn random_decisions_depend_on_the_seed() {
 
 #[test]
 fn submits_beyond_window_rate_and_receipt_queue_are_rejected() {
-    let mut plan = Plan::new(Script::new().window_max(2).rate_max(3), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new().window_max(2).rate_max(3), 0, 1);
     let mut respond = |unanswered: u32, at_ms: u64, receipts_full: bool| {
         let at = Duration::from_millis(at_ms);
         describe(plan.next(&SubmitView { unanswered, at, receipts_full, ..SUBMIT }).response)
@@ -201,7 +201,7 @@ fn submits_beyond_window_rate_and_receipt_queue_are_rejected() {
 
 #[test]
 fn full_receipt_queue_accepts_submits_without_receipt() {
-    let mut plan = Plan::new(Script::new(), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new(), 0, 1);
     let seen = SubmitView { receipts_full: true, registered_delivery: 0, ..SUBMIT };
     assert_eq!(describe(plan.next(&seen).response), "1");
 }
@@ -211,7 +211,7 @@ fn response_delays_follow_their_own_rules() {
     let slow = Duration::from_secs(9);
     let script =
         Script::new().delay(Duration::from_millis(5)).delay_when(SubmitFilter::nth(2), slow).throttle(1);
-    let mut plan = Plan::new(script, 0, 1);
+    let mut plan = ScriptPlan::new(script, 0, 1);
     let delays: Vec<u128> = (0..3).map(|_| plan.next(&SUBMIT).delay.as_millis()).collect();
     assert_eq!(delays, [5, 9000, 5]);
 }
@@ -223,7 +223,7 @@ fn check_requested(registered_delivery: u8, expect: &str) {
         .into_iter()
         .filter(|outcome| {
             let script = Script::new().receipt_after(Duration::ZERO, *outcome);
-            let mut plan = Plan::new(script, 0, 1);
+            let mut plan = ScriptPlan::new(script, 0, 1);
             plan.next(&SubmitView { registered_delivery, ..SUBMIT }).receipts.outcome.is_some()
         })
         .map(Outcome::word)
@@ -244,7 +244,7 @@ fn registered_delivery_selects_receipts() {
 
 #[test]
 fn message_that_is_not_accepted_gets_no_receipt() {
-    let mut plan = Plan::new(Script::new().throttle(1).ignore_first(1).cut_before_response(1), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new().throttle(1).ignore_first(1).cut_before_response(1), 0, 1);
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::after(Duration::ZERO, Outcome::Delivered));
@@ -253,7 +253,7 @@ fn message_that_is_not_accepted_gets_no_receipt() {
 #[test]
 fn binds_are_rejected_by_count_and_by_password() {
     let script = Script::new().reject_binds(2, CommandStatus::BINDFAIL).credentials("hermod", "secret");
-    let mut plan = Plan::new(script, 0, 1);
+    let mut plan = ScriptPlan::new(script, 0, 1);
     let mut bind = |id: &[u8], password: &[u8]| plan.bind(id, password, BindCount::default());
     assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
     assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
@@ -265,7 +265,7 @@ fn binds_are_rejected_by_count_and_by_password() {
 #[test]
 fn binds_beyond_the_limit_or_beside_lingering_links_are_rejected() {
     let bind = |script: Script, bound: usize, lingering: usize| {
-        Plan::new(script, 0, 1).bind(b"hermod", b"", BindCount { bound, lingering }).is_ok()
+        ScriptPlan::new(script, 0, 1).bind(b"hermod", b"", BindCount { bound, lingering }).is_ok()
     };
     let limit = || Script::new().binds_max(2);
     assert!(bind(limit(), 1, 0) && !bind(limit(), 2, 0) && !bind(limit(), 1, 1) && bind(limit(), 0, 1));
@@ -275,7 +275,7 @@ fn binds_beyond_the_limit_or_beside_lingering_links_are_rejected() {
 
 #[test]
 fn new_script_starts_from_its_beginning_and_ids_continue() {
-    let mut plan = Plan::new(Script::new().throttle(1), 0, 100);
+    let mut plan = ScriptPlan::new(Script::new().throttle(1), 0, 100);
     assert_eq!(describe(plan.next(&SUBMIT).response), "0x58");
     assert_eq!(describe(plan.next(&SUBMIT).response), "100");
     plan.set_script(Script::new().throttle(1).ids(IdFormat::new(IdStyle::Hex)), Duration::ZERO);
@@ -286,13 +286,13 @@ fn new_script_starts_from_its_beginning_and_ids_continue() {
 
 #[test]
 fn unknown_ids_are_outside_the_range_of_given_ids() {
-    let mut plan = Plan::new(Script::new(), 3, 1_700_000_000_000_000);
+    let mut plan = ScriptPlan::new(Script::new(), 3, 1_700_000_000_000_000);
     assert!((0..1000).all(|_| plan.unknown_id() >= UNKNOWN_IDS_FROM));
 }
 
 #[test]
 fn links_of_a_crash_loop_ignore_submits_and_crash_at_the_last() {
-    let mut plan = Plan::new(Script::new().crash_loop(1, 3), 0, 1);
+    let mut plan = ScriptPlan::new(Script::new().crash_loop(1, 3), 0, 1);
     let no_links = BindCount { bound: 0, lingering: 0 };
     plan.bind(b"hermod", b"secret", no_links).unwrap();
     let replies = [1, 2, 3]

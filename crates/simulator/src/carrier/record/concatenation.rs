@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Submit;
+use super::ReceivedSubmit;
 
 /// A complete message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +24,11 @@ impl ReceivedMessage {
 /// Source, destination, reference and total of a message.
 type TextKey<'a> = (&'a str, &'a str, u16, u8);
 /// The received parts of one copy of a message.
-type Copy<'a> = Vec<Option<&'a Submit>>;
+type Copy<'a> = Vec<Option<&'a ReceivedSubmit>>;
 
 /// Returns the complete messages among `submits`, in the order of their last parts. A part that arrives twice belongs to a
 /// second copy of the message.
-pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<ReceivedMessage> {
+pub(super) fn join<'a>(submits: impl Iterator<Item = &'a ReceivedSubmit>) -> Vec<ReceivedMessage> {
     let mut open: HashMap<TextKey<'_>, Vec<Copy<'_>>> = HashMap::new();
     let mut whole = Vec::new();
     for submit in submits {
@@ -51,7 +51,7 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
         };
         copies[copy][place] = Some(submit);
         if copies[copy].iter().all(Option::is_some) {
-            let parts: Vec<&Submit> = copies.remove(copy).into_iter().flatten().collect();
+            let parts: Vec<&ReceivedSubmit> = copies.remove(copy).into_iter().flatten().collect();
             whole.push(received(&parts));
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
 }
 
 /// Joins at least one part.
-fn received(parts: &[&Submit]) -> ReceivedMessage {
+fn received(parts: &[&ReceivedSubmit]) -> ReceivedMessage {
     ReceivedMessage {
         source: parts[0].source.clone(),
         destination: parts[0].destination.clone(),
@@ -72,19 +72,19 @@ fn received(parts: &[&Submit]) -> ReceivedMessage {
 mod tests {
     use super::super::tests::submit;
     use super::*;
-    use crate::carrier::text::Part;
+    use crate::carrier::text::PartNumber;
 
     /// Submits as "reference total/sequence text", or just "text".
     #[track_caller]
     fn check(submits: &[&str], expect: &[&str]) {
-        let submits: Vec<Submit> = submits
+        let submits: Vec<ReceivedSubmit> = submits
             .iter()
             .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
                 [text] => submit(text, None),
                 [reference, place, text] => {
                     let (total, sequence) = place.split_once('/').unwrap();
                     let [total, sequence] = [total, sequence].map(|n| n.parse().unwrap());
-                    submit(text, Some(Part { reference: reference.parse().unwrap(), total, sequence }))
+                    submit(text, Some(PartNumber { reference: reference.parse().unwrap(), total, sequence }))
                 }
                 _ => panic!("{line:?} is no submit"),
             })

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-use crate::carrier::text::Part;
+use crate::carrier::text::PartNumber;
 
 /// Messages that are compared. A set of this many 8-byte hashes takes 2^24 slots of 9 bytes.
 pub(super) const MESSAGES_MAX: usize = 14_000_000;
@@ -62,7 +62,7 @@ impl Duplicates {
 
 /// Returns a hash of destination, text and part number. The concatenation reference is left out, because a gateway may
 /// choose another one when it sends a text again.
-pub(in crate::carrier) fn fingerprint(destination: &[u8], part: Option<Part>, text: &[u8]) -> u64 {
+pub(in crate::carrier) fn fingerprint(destination: &[u8], part: Option<PartNumber>, text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     destination.hash(&mut hasher);
     part.map(|part| (part.total, part.sequence)).hash(&mut hasher);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn fingerprint_differs_by_destination_text_and_part_but_not_by_reference() {
-        let part = |reference, sequence| Some(Part { reference, total: 2, sequence });
+        let part = |reference, sequence| Some(PartNumber { reference, total: 2, sequence });
         let hello = fingerprint(b"491", None, b"hello");
         assert_eq!(hello, fingerprint(b"491", None, b"hello"));
         assert_ne!(hello, fingerprint(b"492", None, b"hello"));

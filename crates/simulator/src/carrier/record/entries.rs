@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::carrier::mo::MoPart;
 use crate::carrier::outcome::Outcome;
-use crate::carrier::text::Part;
+use crate::carrier::text::PartNumber;
 
 /// One submit_sm as received, and the response to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Submit {
+pub struct ReceivedSubmit {
     /// Position among all submits, from 0.
     pub order: u64,
     /// Time since the carrier started.
@@ -28,7 +28,7 @@ pub struct Submit {
     pub destination_kind: (u8, u8),
     /// The text of this part, decoded.
     pub text: String,
-    pub part: Option<Part>,
+    pub part: Option<PartNumber>,
     pub data_coding: u8,
     pub esm_class: u8,
     pub protocol_id: u8,
@@ -46,10 +46,10 @@ pub struct Submit {
     pub tlvs: Vec<(u16, Vec<u8>)>,
     /// Every octet of the PDU.
     pub pdu: Vec<u8>,
-    pub response: SubmitResponse,
+    pub response: RecordedResponse,
 }
 
-impl Submit {
+impl ReceivedSubmit {
     /// Returns the value of a TLV.
     pub fn tlv(&self, tag: u16) -> Option<&[u8]> {
         self.tlvs.iter().find(|(has, _)| *has == tag).map(|(_, value)| value.as_slice())
@@ -58,7 +58,7 @@ impl Submit {
 
 /// The carrier's response to a submit. Whether it arrived is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SubmitResponse {
+pub enum RecordedResponse {
     Accepted {
         id: String,
     },
@@ -73,10 +73,10 @@ pub enum SubmitResponse {
     },
 }
 
-impl SubmitResponse {
+impl RecordedResponse {
     /// Whether the gateway was told that the message is not accepted.
     pub fn is_rejection(&self) -> bool {
-        matches!(self, SubmitResponse::Rejected(_) | SubmitResponse::Nacked(_))
+        matches!(self, RecordedResponse::Rejected(_) | RecordedResponse::Nacked(_))
     }
 }
 
@@ -128,7 +128,7 @@ pub struct BindAttempt {
 
 /// The counts of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Counts {
+pub struct RecordCounts {
     pub links_opened: u64,
     pub links_closed: u64,
     pub binds: u64,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hermod_smpp::CommandStatus;
 
 use super::duplicates::{self, Duplicates};
-use super::entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit};
+use super::entries::{BindAttempt, LinkEntry, MoSent, ReceiptSent, ReceivedSubmit, RecordCounts};
 use super::{DETAILED_MAX, RecordMode};
 
 /// Bind attempts whose details are kept.
@@ -17,9 +17,9 @@ const LINKS_KEPT_MAX: usize = 100_000;
 #[derive(Debug)]
 pub(in crate::carrier) struct Log {
     mode: RecordMode,
-    counts: Counts,
+    counts: RecordCounts,
     pub(super) copies: Duplicates,
-    pub(super) submits: Vec<Submit>,
+    pub(super) submits: Vec<ReceivedSubmit>,
     pub(super) receipts: Vec<ReceiptSent>,
     pub(super) mo: Vec<MoSent>,
     pub(super) binds: Vec<BindAttempt>,
@@ -30,7 +30,7 @@ impl Log {
     pub(super) fn new(mode: RecordMode) -> Log {
         Log {
             mode,
-            counts: Counts::default(),
+            counts: RecordCounts::default(),
             copies: Duplicates::new(duplicates::MESSAGES_MAX),
             submits: Vec::new(),
             receipts: Vec::new(),
@@ -41,11 +41,11 @@ impl Log {
     }
 
     /// Returns all counts, including duplicates.
-    pub(super) fn all_counts(&self) -> Counts {
-        Counts { duplicates: self.copies.extra(), untracked: self.copies.untracked(), ..self.counts }
+    pub(super) fn all_counts(&self) -> RecordCounts {
+        RecordCounts { duplicates: self.copies.extra(), untracked: self.copies.untracked(), ..self.counts }
     }
 
-    pub(in crate::carrier) fn counts(&mut self) -> &mut Counts {
+    pub(in crate::carrier) fn counts(&mut self) -> &mut RecordCounts {
         &mut self.counts
     }
 
@@ -73,7 +73,7 @@ impl Log {
         self.copies.note(message);
     }
 
-    pub(in crate::carrier) fn keep_submit(&mut self, submit: Submit) {
+    pub(in crate::carrier) fn keep_submit(&mut self, submit: ReceivedSubmit) {
         self.submits.push(submit);
     }
 

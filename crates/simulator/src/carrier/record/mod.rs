@@ -16,7 +16,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 pub use concatenation::ReceivedMessage;
-pub use entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit, SubmitResponse};
+pub use entries::{
+    BindAttempt, LinkEntry, MoSent, ReceiptSent, ReceivedSubmit, RecordCounts, RecordedResponse,
+};
 
 use crate::runtime;
 pub(in crate::carrier) use duplicates::fingerprint;
@@ -35,7 +37,7 @@ pub enum RecordMode {
 
 /// A handle to the record; clones share it.
 #[derive(Clone)]
-pub struct Record {
+pub struct CarrierRecord {
     shared: Arc<Shared>,
 }
 
@@ -44,11 +46,11 @@ struct Shared {
     changed: Notify,
 }
 
-/// The condition of [`Record::wait_until`] was not met in time.
+/// The condition of [`CarrierRecord::wait_until`] was not met in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitTimeout {
     pub waited: Duration,
-    pub counts: Counts,
+    pub counts: RecordCounts,
 }
 
 impl fmt::Display for WaitTimeout {
@@ -59,9 +61,9 @@ impl fmt::Display for WaitTimeout {
 
 impl std::error::Error for WaitTimeout {}
 
-impl Record {
-    pub(super) fn new(mode: RecordMode) -> Record {
-        Record { shared: Arc::new(Shared { log: Mutex::new(Log::new(mode)), changed: Notify::new() }) }
+impl CarrierRecord {
+    pub(super) fn new(mode: RecordMode) -> CarrierRecord {
+        CarrierRecord { shared: Arc::new(Shared { log: Mutex::new(Log::new(mode)), changed: Notify::new() }) }
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -75,12 +77,12 @@ impl Record {
         written
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> RecordCounts {
         self.log().all_counts()
     }
 
     /// Submits in order of arrival; `Full` only, and at most [`DETAILED_MAX`].
-    pub fn submits(&self) -> Vec<Submit> {
+    pub fn submits(&self) -> Vec<ReceivedSubmit> {
         self.log().submits.clone()
     }
 
@@ -120,7 +122,7 @@ impl Record {
         concatenation::join(log.submits.iter().filter(|submit| !submit.response.is_rejection()))
     }
 
-    /// The texts of [`Record::received`].
+    /// The texts of [`CarrierRecord::received`].
     pub fn received_texts(&self) -> Vec<String> {
         self.received().into_iter().map(|received| received.text).collect()
     }
@@ -143,7 +145,7 @@ impl Record {
     /// Waits until `predicate` holds, which is checked after every change.
     pub async fn wait_until(
         &self,
-        mut predicate: impl FnMut(&Record) -> bool,
+        mut predicate: impl FnMut(&CarrierRecord) -> bool,
         wait_max: Duration,
     ) -> Result<(), WaitTimeout> {
         let give_up = runtime::now() + wait_max;

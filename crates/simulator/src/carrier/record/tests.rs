@@ -3,11 +3,11 @@
 use hermod_smpp::CommandStatus;
 
 use super::*;
-use crate::carrier::text::Part;
+use crate::carrier::text::PartNumber;
 
 /// An accepted submit with this text.
-pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
-    Submit {
+pub(super) fn submit(text: &str, part: Option<PartNumber>) -> ReceivedSubmit {
+    ReceivedSubmit {
         order: 0,
         at: Duration::ZERO,
         link: 1,
@@ -31,37 +31,37 @@ pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
         in_payload: false,
         tlvs: Vec::new(),
         pdu: Vec::new(),
-        response: SubmitResponse::Accepted { id: "1".to_owned() },
+        response: RecordedResponse::Accepted { id: "1".to_owned() },
     }
 }
 
-fn note(record: &Record, text: &str, response: SubmitResponse) {
+fn note(record: &CarrierRecord, text: &str, response: RecordedResponse) {
     record.write(|log| {
         let kind = match response {
-            SubmitResponse::Accepted { .. } | SubmitResponse::Withheld { .. } => ResponseKind::Accepted,
-            SubmitResponse::Rejected(_) | SubmitResponse::Nacked(_) => ResponseKind::Rejected,
-            SubmitResponse::None => ResponseKind::None,
+            RecordedResponse::Accepted { .. } | RecordedResponse::Withheld { .. } => ResponseKind::Accepted,
+            RecordedResponse::Rejected(_) | RecordedResponse::Nacked(_) => ResponseKind::Rejected,
+            RecordedResponse::None => ResponseKind::None,
         };
         log.count_submit(kind, fingerprint(b"4915112345678", None, text.as_bytes()));
         if log.keeps_submits() {
-            log.keep_submit(Submit { response, ..submit(text, None) });
+            log.keep_submit(ReceivedSubmit { response, ..submit(text, None) });
         }
     });
 }
 
-fn accepted() -> SubmitResponse {
-    SubmitResponse::Accepted { id: "1".to_owned() }
+fn accepted() -> RecordedResponse {
+    RecordedResponse::Accepted { id: "1".to_owned() }
 }
 
 #[test]
 fn rejected_copies_are_no_duplicates_but_ignored_ones_are() {
     for mode in [RecordMode::Full, RecordMode::Compact] {
-        let record = Record::new(mode);
-        note(&record, "a", SubmitResponse::Rejected(CommandStatus::THROTTLED));
+        let record = CarrierRecord::new(mode);
+        note(&record, "a", RecordedResponse::Rejected(CommandStatus::THROTTLED));
         note(&record, "a", accepted());
         assert_eq!(record.duplicates(), 0, "{mode:?}");
         assert_eq!(record.copies_max(), 1);
-        note(&record, "b", SubmitResponse::None);
+        note(&record, "b", RecordedResponse::None);
         note(&record, "b", accepted());
         assert_eq!((record.duplicates(), record.copies_max()), (1, 2), "{mode:?}");
         let counts = record.counts();
@@ -72,9 +72,9 @@ fn rejected_copies_are_no_duplicates_but_ignored_ones_are() {
 #[test]
 fn full_record_has_texts_and_compact_record_only_counts() {
     let texts = |mode| {
-        let record = Record::new(mode);
+        let record = CarrierRecord::new(mode);
         note(&record, "a", accepted());
-        note(&record, "b", SubmitResponse::Rejected(CommandStatus::SYSERR));
+        note(&record, "b", RecordedResponse::Rejected(CommandStatus::SYSERR));
         note(&record, "a", accepted());
         assert_eq!(record.count_text("b"), 0);
         (record.received_texts(), record.count_text("a"), record.submits().len())
@@ -85,7 +85,7 @@ fn full_record_has_texts_and_compact_record_only_counts() {
 
 #[tokio::test]
 async fn wait_ends_when_the_condition_is_met() {
-    let record = Record::new(RecordMode::Compact);
+    let record = CarrierRecord::new(RecordMode::Compact);
     let writer = record.clone();
     let write = async move {
         tokio::task::yield_now().await;
@@ -100,7 +100,7 @@ async fn wait_ends_when_the_condition_is_met() {
 
 #[tokio::test]
 async fn wait_timeout_reports_the_counts() {
-    let record = Record::new(RecordMode::Compact);
+    let record = CarrierRecord::new(RecordMode::Compact);
     note(&record, "a", accepted());
     let vain = record.wait_until(|record| record.counts().accepted == 2, Duration::from_millis(5)).await;
     let sentence = vain.expect_err("nothing more comes").to_string();

@@ -7,7 +7,7 @@ use hermod_smpp::CommandStatus;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{Rules, Script};
+use super::{Script, ScriptRules};
 use crate::carrier::receipt_format::ReceiptFormat;
 use crate::duration::deserialize_duration;
 
@@ -25,14 +25,14 @@ impl Script {
 #[serde(transparent)]
 struct Time(#[serde(deserialize_with = "deserialize_duration")] Duration);
 
-pub(super) fn times<'de, D: Deserializer<'de>>(rules: D) -> Result<Rules<Duration>, D::Error> {
-    Rules::<Time>::deserialize(rules).map(|rules| rules.map(|Time(time)| time))
+pub(super) fn times<'de, D: Deserializer<'de>>(rules: D) -> Result<ScriptRules<Duration>, D::Error> {
+    ScriptRules::<Time>::deserialize(rules).map(|rules| rules.map(|Time(time)| time))
 }
 
 pub(super) fn receipt_formats<'de, D: Deserializer<'de>>(
     rules: D,
-) -> Result<Rules<Arc<ReceiptFormat>>, D::Error> {
-    Rules::<ReceiptFormat>::deserialize(rules).map(|rules| rules.map(Arc::new))
+) -> Result<ScriptRules<Arc<ReceiptFormat>>, D::Error> {
+    ScriptRules::<ReceiptFormat>::deserialize(rules).map(|rules| rules.map(Arc::new))
 }
 
 pub(super) fn status<'de, D: Deserializer<'de>>(number: D) -> Result<CommandStatus, D::Error> {
@@ -51,7 +51,7 @@ mod tests {
     use crate::carrier::response_quirk::ResponseQuirk;
     use crate::carrier::script::SubmitAction;
     use crate::carrier::submit_filter::SubmitFilter;
-    use crate::carrier::text::Alphabet;
+    use crate::carrier::text::CodingZeroAlphabet;
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -111,7 +111,7 @@ mod tests {
             .delay(ms(5))
             .delay_when(SubmitFilter::every(5), ms(61_000))
             .responses_without_id(1)
-            .default_alphabet(Alphabet::Latin1)
+            .default_alphabet(CodingZeroAlphabet::Latin1)
             .window_max(10)
             .rate_max(100)
             .ids(IdFormat::each(IdStyle::UpperHex, IdStyle::ZeroDecimal(20)))

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
-use super::{CrashLoop, Credentials, MutedLinks, RejectedBinds, Script, SubmitAction, TimeRange, WriteMode};
+use super::{
+    BindCredentials, CrashLoop, MutedLinks, RejectedBinds, Script, SubmitAction, TimeRange, WriteMode,
+};
 use crate::carrier::submit_filter::SubmitFilter;
 
 impl Script {
@@ -19,7 +21,7 @@ impl Script {
     #[must_use]
     pub fn credentials(mut self, system_id: &str, password: &str) -> Script {
         let (system_id, password) = (system_id.to_owned(), password.to_owned());
-        self.credentials = Some(Credentials { system_id, password });
+        self.credentials = Some(BindCredentials { system_id, password });
         self
     }
 

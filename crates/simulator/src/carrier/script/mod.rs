@@ -26,7 +26,7 @@ use super::outcome::Receipts;
 use super::receipt_format::ReceiptFormat;
 use super::response_quirk::ResponseQuirk;
 use super::submit_filter::SubmitFilter;
-use super::text::Alphabet;
+use super::text::CodingZeroAlphabet;
 
 /// What the carrier does with a submit_sm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -90,7 +90,7 @@ pub(super) enum MutedLinks {
 /// The only system_id and password that may bind.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Credentials {
+pub(super) struct BindCredentials {
     pub(super) system_id: String,
     pub(super) password: String,
 }
@@ -125,28 +125,29 @@ pub(super) struct TimeRange {
 /// Rules for one aspect of a submit, and the value when no rule matches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, bound(deserialize = "T: Default + Deserialize<'de>"))]
-pub(super) struct Rules<T> {
-    pub(super) rules: Vec<Rule<T>>,
+pub(super) struct ScriptRules<T> {
+    pub(super) rules: Vec<ScriptRule<T>>,
     pub(super) default: T,
 }
 
 /// Applies `then` to the submits that match `when`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Rule<T> {
+pub(super) struct ScriptRule<T> {
     #[serde(default)]
     pub(super) when: SubmitFilter,
     pub(super) then: T,
 }
 
-impl<T> Rules<T> {
+impl<T> ScriptRules<T> {
     fn add(&mut self, when: SubmitFilter, then: T) {
-        self.rules.push(Rule { when, then });
+        self.rules.push(ScriptRule { when, then });
     }
 
-    fn map<U>(self, change: impl Fn(T) -> U) -> Rules<U> {
-        let rules = self.rules.into_iter().map(|Rule { when, then }| Rule { when, then: change(then) });
-        Rules { rules: rules.collect(), default: change(self.default) }
+    fn map<U>(self, change: impl Fn(T) -> U) -> ScriptRules<U> {
+        let rules =
+            self.rules.into_iter().map(|ScriptRule { when, then }| ScriptRule { when, then: change(then) });
+        ScriptRules { rules: rules.collect(), default: change(self.default) }
     }
 }
 
@@ -154,24 +155,24 @@ impl<T> Rules<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
-    pub(super) responses: Rules<SubmitAction>,
+    pub(super) responses: ScriptRules<SubmitAction>,
     #[serde(deserialize_with = "file::times")]
-    pub(super) response_delay: Rules<Duration>,
+    pub(super) response_delay: ScriptRules<Duration>,
     /// A random time up to this is added to every response delay.
     #[serde(deserialize_with = "deserialize_duration")]
     pub(super) response_spread: Duration,
-    pub(super) response_quirks: Rules<ResponseQuirk>,
-    pub(super) receipts: Rules<Receipts>,
+    pub(super) response_quirks: ScriptRules<ResponseQuirk>,
+    pub(super) receipts: ScriptRules<Receipts>,
     #[serde(deserialize_with = "file::receipt_formats")]
-    pub(super) receipt_format: Rules<Arc<ReceiptFormat>>,
+    pub(super) receipt_format: ScriptRules<Arc<ReceiptFormat>>,
     /// MO messages that recipients send back.
-    pub(super) replies: Rules<Option<MoReply>>,
+    pub(super) replies: ScriptRules<Option<MoReply>>,
     /// The destination of replies to messages with an alphanumeric sender.
     pub(super) reply_number_for_names: Option<String>,
     pub(super) ids: IdFormat,
     /// How data_coding 0 is decoded.
-    pub(super) default_alphabet: Alphabet,
-    pub(super) credentials: Option<Credentials>,
+    pub(super) default_alphabet: CodingZeroAlphabet,
+    pub(super) credentials: Option<BindCredentials>,
     pub(super) reject_binds: Option<RejectedBinds>,
     /// Binds of one system_id.
     pub(super) binds_max: Option<usize>,
@@ -207,16 +208,16 @@ impl Script {
     /// A carrier without faults: every bind and every message is accepted, receipts say DELIVRD at once, ids are decimal.
     pub fn new() -> Script {
         Script {
-            responses: Rules::default(),
-            response_delay: Rules::default(),
+            responses: ScriptRules::default(),
+            response_delay: ScriptRules::default(),
             response_spread: Duration::ZERO,
-            response_quirks: Rules::default(),
-            receipts: Rules::default(),
-            receipt_format: Rules::default(),
-            replies: Rules::default(),
+            response_quirks: ScriptRules::default(),
+            receipts: ScriptRules::default(),
+            receipt_format: ScriptRules::default(),
+            replies: ScriptRules::default(),
             reply_number_for_names: None,
             ids: IdFormat::new(IdStyle::Decimal),
-            default_alphabet: Alphabet::Gsm,
+            default_alphabet: CodingZeroAlphabet::Gsm,
             credentials: None,
             reject_binds: None,
             binds_max: None,

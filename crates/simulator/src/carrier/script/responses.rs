@@ -8,7 +8,7 @@ use super::{Script, SubmitAction};
 use crate::carrier::ids::{IdFormat, IdStyle};
 use crate::carrier::response_quirk::ResponseQuirk;
 use crate::carrier::submit_filter::SubmitFilter;
-use crate::carrier::text::Alphabet;
+use crate::carrier::text::CodingZeroAlphabet;
 
 /// Digits of zero-filled ids: as many as the largest 64-bit number has.
 const ZERO_FILLED: u8 = 20;
@@ -210,7 +210,7 @@ impl Script {
 
     /// Sets how data_coding 0 is decoded.
     #[must_use]
-    pub fn default_alphabet(mut self, alphabet: Alphabet) -> Script {
+    pub fn default_alphabet(mut self, alphabet: CodingZeroAlphabet) -> Script {
         self.default_alphabet = alphabet;
         self
     }

@@ -15,8 +15,8 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::net::TcpStream;
 
-use super::{Attempt, Outcome, Shared};
-use crate::load::report::Failure;
+use super::{HttpAttempt, HttpOutcome, Shared};
+use crate::load::report::RequestFailure;
 use crate::runtime;
 
 /// Octets of a response body.
@@ -94,14 +94,14 @@ async fn exchange(
     open: &mut Option<Open>,
     address: SocketAddr,
     request: Request<Full<Bytes>>,
-) -> Result<ReceivedResponse, Failure> {
+) -> Result<ReceivedResponse, RequestFailure> {
     let mut connection = match reusable(open.take()).await {
         Some(connection) => connection,
         None => connect(address, shared.options.connect_wait_max).await?,
     };
     let call = call(&mut connection, request);
     let answer = runtime::within(shared.options.response_wait_max, call).await;
-    let answer = answer.map_err(|_| Failure::Timeout)??;
+    let answer = answer.map_err(|_| RequestFailure::Timeout)??;
     *open = Some(connection);
     Ok(answer)
 }
@@ -118,14 +118,14 @@ async fn reusable(open: Option<Open>) -> Option<Open> {
     ready.then_some(Open { sender, task })
 }
 
-async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, Failure> {
+async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, RequestFailure> {
     let give_up = runtime::now() + wait_max;
     loop {
         let attempt = tokio::time::timeout_at(give_up.into(), dial(address)).await;
         match attempt {
             Ok(Ok(open)) => return Ok(open),
             Ok(Err(_)) if runtime::now() + CONNECT_PAUSE < give_up => runtime::pause(CONNECT_PAUSE).await,
-            Ok(Err(_)) | Err(_) => return Err(Failure::Connect),
+            Ok(Err(_)) | Err(_) => return Err(RequestFailure::Connect),
         }
     }
 }
@@ -138,7 +138,10 @@ async fn dial(address: SocketAddr) -> std::io::Result<Open> {
 }
 
 /// Sends a request and reads the response while it drives the connection.
-async fn call(connection: &mut Open, request: Request<Full<Bytes>>) -> Result<ReceivedResponse, Failure> {
+async fn call(
+    connection: &mut Open,
+    request: Request<Full<Bytes>>,
+) -> Result<ReceivedResponse, RequestFailure> {
     let Open { sender, task } = connection;
     let response = async {
         let response = sender.send_request(request).await.map_err(|error| failure(&error))?;
@@ -153,13 +156,13 @@ async fn call(connection: &mut Open, request: Request<Full<Bytes>>) -> Result<Re
             let once = std::future::poll_fn(|cx| std::task::Poll::Ready(response.as_mut().poll(cx)));
             match once.await {
                 std::task::Poll::Ready(response) => response,
-                std::task::Poll::Pending => Err(Failure::Closed),
+                std::task::Poll::Pending => Err(RequestFailure::Closed),
             }
         }
     }
 }
 
-async fn read(response: Response<Incoming>) -> Result<ReceivedResponse, Failure> {
+async fn read(response: Response<Incoming>) -> Result<ReceivedResponse, RequestFailure> {
     let status = response.status().as_u16();
     let mut body = response.into_body();
     let mut first = Bytes::new();
@@ -167,7 +170,7 @@ async fn read(response: Response<Incoming>) -> Result<ReceivedResponse, Failure>
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|error| failure(&error))?.into_data() else { continue };
         if first.len() + more.len() + data.len() > RESPONSE_BYTES_MAX {
-            return Err(Failure::BadAnswer);
+            return Err(RequestFailure::BadAnswer);
         }
         // A response of one frame, as nearly all are, is not copied.
         if first.is_empty() { first = data } else { more.extend_from_slice(&data) }
@@ -178,8 +181,8 @@ async fn read(response: Response<Incoming>) -> Result<ReceivedResponse, Failure>
     Ok(ReceivedResponse { status, body: [first, more.freeze()].concat().into() })
 }
 
-fn failure(error: &hyper::Error) -> Failure {
-    if error.is_parse() { Failure::BadAnswer } else { Failure::Closed }
+fn failure(error: &hyper::Error) -> RequestFailure {
+    if error.is_parse() { RequestFailure::BadAnswer } else { RequestFailure::Closed }
 }
 
 #[derive(Deserialize)]
@@ -188,18 +191,18 @@ struct Accepted {
 }
 
 fn observe(
-    observer: &(dyn Fn(&Attempt<'_>) + Send + Sync),
+    observer: &(dyn Fn(&HttpAttempt<'_>) + Send + Sync),
     index: u64,
     key: Option<&str>,
-    result: Result<&ReceivedResponse, Failure>,
+    result: Result<&ReceivedResponse, RequestFailure>,
 ) {
     let accepted: Option<Accepted> = result.ok().and_then(|answer| serde_json::from_slice(&answer.body).ok());
     let outcome = match result {
-        Ok(answer) => Outcome::Answered {
+        Ok(answer) => HttpOutcome::Answered {
             status: answer.status,
             message_id: accepted.as_ref().map(|a| a.message_id.as_str()),
         },
-        Err(failure) => Outcome::Failed(failure),
+        Err(failure) => HttpOutcome::Failed(failure),
     };
-    observer(&Attempt { index, key, outcome });
+    observer(&HttpAttempt { index, key, outcome });
 }

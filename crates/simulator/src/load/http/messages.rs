@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::runtime;
 use crate::webhooks::clock_number;
 
-/// Replaces the first recipient: see [`Messages::new`].
+/// Replaces the first recipient: see [`HttpMessages::new`].
 pub const CLOCK: &str = "clock";
 
 /// Digits of the counter in texts and keys, so that every body has the same length.
@@ -21,7 +21,7 @@ const COUNTER_MARK: char = '\u{2}';
 
 /// Whether requests carry an `Idempotency-Key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Keys {
+pub enum KeyMode {
     None,
     /// The prefix, a dash and the counter.
     Prefixed(String),
@@ -29,14 +29,14 @@ pub enum Keys {
 
 /// The messages of a run, which differ in recipient, text and key.
 #[derive(Debug, Clone)]
-pub struct Messages {
+pub struct HttpMessages {
     recipient_first: u64,
     recipient_count: u64,
     recipient_digits: usize,
     /// Each recipient is the time of its request.
     is_clock: bool,
     text_prefix: String,
-    keys: Keys,
+    keys: KeyMode,
     body: Vec<u8>,
     /// Where the recipient's digits start in the body.
     recipient_at: usize,
@@ -65,7 +65,7 @@ struct Body<'a> {
     text: String,
 }
 
-impl Messages {
+impl HttpMessages {
     /// `recipients` is the first number (`+` and digits) and the number of recipients; a longer run starts again with the
     /// first. With [`CLOCK`] instead of a number each recipient is the time of its request. Without `from` the connection's
     /// default sender is used.
@@ -73,8 +73,8 @@ impl Messages {
         recipients: (&str, u64),
         from: Option<&str>,
         text_prefix: &str,
-        keys: Keys,
-    ) -> Result<Messages, MessagesRefusal> {
+        keys: KeyMode,
+    ) -> Result<HttpMessages, MessagesRefusal> {
         let (first, count) = recipients;
         let is_clock = first == CLOCK;
         let (recipient_first, recipient_digits) = if is_clock {
@@ -90,7 +90,7 @@ impl Messages {
                 digits: recipient_digits,
             });
         }
-        if let Keys::Prefixed(prefix) = &keys {
+        if let KeyMode::Prefixed(prefix) = &keys {
             let length = prefix.len() + 1 + COUNTER_DIGITS;
             if length > 255 || !prefix.bytes().all(|b| b.is_ascii_graphic()) {
                 return Err(MessagesRefusal::BadKey(length));
@@ -104,7 +104,7 @@ impl Messages {
             return Err(MessagesRefusal::ControlCharacter);
         }
         let (body, recipient_at, counter_at) = lay_out(from, text_prefix, recipient_digits);
-        Ok(Messages {
+        Ok(HttpMessages {
             recipient_first,
             recipient_count: count,
             recipient_digits,
@@ -135,8 +135,8 @@ impl Messages {
 
     pub fn key(&self, index: u64) -> Option<String> {
         match &self.keys {
-            Keys::None => None,
-            Keys::Prefixed(prefix) => Some(format!("{prefix}-{index:0COUNTER_DIGITS$}")),
+            KeyMode::None => None,
+            KeyMode::Prefixed(prefix) => Some(format!("{prefix}-{index:0COUNTER_DIGITS$}")),
         }
     }
 
@@ -188,9 +188,9 @@ fn write_digits(place: &mut [u8], mut number: u64) {
 mod tests {
     use super::*;
 
-    fn messages() -> Messages {
-        let keys = Keys::Prefixed("run7".to_owned());
-        Messages::new(("+4915100000998", 3), Some("Hermod"), "say \"é\" ", keys).expect("good messages")
+    fn messages() -> HttpMessages {
+        let keys = KeyMode::Prefixed("run7".to_owned());
+        HttpMessages::new(("+4915100000998", 3), Some("Hermod"), "say \"é\" ", keys).expect("good messages")
     }
 
     #[track_caller]
@@ -218,14 +218,15 @@ mod tests {
 
     #[test]
     fn body_without_sender_and_keys_has_neither() {
-        let messages = Messages::new(("+4915100000000", 10), None, "x", Keys::None).expect("good messages");
+        let messages =
+            HttpMessages::new(("+4915100000000", 10), None, "x", KeyMode::None).expect("good messages");
         assert_eq!(messages.body(5), r#"{"to":"+4915100000005","text":"x0000000005"}"#);
         assert_eq!(messages.key(5), None);
     }
 
     #[test]
     fn clock_recipient_is_the_time_of_the_request() {
-        let messages = Messages::new((CLOCK, 1_000), None, "x", Keys::None).expect("good messages");
+        let messages = HttpMessages::new((CLOCK, 1_000), None, "x", KeyMode::None).expect("good messages");
         let before = clock_number(runtime::unix_time());
         let body: serde_json::Value = serde_json::from_slice(&messages.body(7)).expect("JSON");
         let sent: u64 =
@@ -236,7 +237,7 @@ mod tests {
     #[track_caller]
     fn check_refusal(recipients: (&str, u64), expect: &str) {
         let refusal =
-            Messages::new(recipients, None, "", Keys::None).expect_err("the recipients are invalid");
+            HttpMessages::new(recipients, None, "", KeyMode::None).expect_err("the recipients are invalid");
         assert_eq!(refusal.to_string(), expect);
     }
 

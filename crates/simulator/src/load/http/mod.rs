@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-pub use messages::{CLOCK, Keys, Messages, MessagesRefusal};
-pub use target::{Target, TargetRefusal};
+pub use messages::{CLOCK, HttpMessages, KeyMode, MessagesRefusal};
+pub use target::{HttpTarget, TargetRefusal};
 
-use crate::load::live::Live;
+use crate::load::live::LiveCounters;
 use crate::load::pacer::{Pacer, SendPermits};
-use crate::load::report::{Failure, Mode, Report, RunFacts, Tally};
-use crate::load::schedule::Schedule;
-pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
+use crate::load::report::{HttpLoadReport, HttpRunFacts, HttpTally, LoadMode, RequestFailure};
+use crate::load::schedule::SendSchedule;
+pub use crate::load::schedule::{Bound, BoundRefusal, SendPace, Stopper};
 use crate::runtime;
 
 /// Connections of a run: each is a task and a socket.
@@ -26,12 +26,12 @@ pub const CONNECTIONS_MAX: u32 = 10_000;
 
 /// Options of a run.
 #[derive(Clone)]
-pub struct LoadOptions {
-    pub target: Target,
+pub struct HttpLoadOptions {
+    pub target: HttpTarget,
     pub connections: u32,
-    pub pace: Pace,
+    pub pace: SendPace,
     pub bound: Bound,
-    pub messages: Messages,
+    pub messages: HttpMessages,
     pub which: Which,
     /// Time to wait for a complete response.
     pub response_wait_max: Duration,
@@ -41,13 +41,13 @@ pub struct LoadOptions {
     pub observer: Option<Observer>,
 }
 
-impl LoadOptions {
+impl HttpLoadOptions {
     /// A closed loop of 32 connections with default limits.
-    pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
-        LoadOptions {
+    pub fn new(target: HttpTarget, messages: HttpMessages, bound: Bound) -> HttpLoadOptions {
+        HttpLoadOptions {
             target,
             connections: 32,
-            pace: Pace::ClosedLoop,
+            pace: SendPace::ClosedLoop,
             bound,
             messages,
             which: Which::From(0),
@@ -79,52 +79,39 @@ impl Which {
     }
 }
 
-pub type Observer = Arc<dyn Fn(&Attempt<'_>) + Send + Sync>;
+pub type Observer = Arc<dyn Fn(&HttpAttempt<'_>) + Send + Sync>;
 
 /// One request and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attempt<'a> {
-    /// The message's index in [`Messages`].
+pub struct HttpAttempt<'a> {
+    /// The message's index in [`HttpMessages`].
     pub index: u64,
     pub key: Option<&'a str>,
-    pub outcome: Outcome<'a>,
+    pub outcome: HttpOutcome<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome<'a> {
+pub enum HttpOutcome<'a> {
     Answered { status: u16, message_id: Option<&'a str> },
-    Failed(Failure),
+    Failed(RequestFailure),
 }
 
 /// A running load.
-pub struct Run {
+pub struct HttpRun {
     shared: Arc<Shared>,
     pacer: Option<Pacer>,
     connections: Vec<JoinHandle<()>>,
 }
 
-/// Ends a run early.
-#[derive(Clone)]
-pub struct Stopper {
-    shared: Arc<Shared>,
-}
-
-impl Stopper {
-    /// Sends nothing more; requests in flight are completed.
-    pub fn stop(&self) {
-        self.shared.schedule.stop();
-    }
-}
-
 /// The state that all connections share.
 struct Shared {
-    options: LoadOptions,
-    schedule: Arc<Schedule>,
+    options: HttpLoadOptions,
+    schedule: Arc<SendSchedule>,
     /// Permits of an open loop.
     permits: Option<SendPermits>,
-    live: Arc<Live>,
+    live: Arc<LiveCounters>,
     /// Connections share a few tallies: one for each of thousands would cost more than the lock.
-    tallies: Vec<Mutex<Tally>>,
+    tallies: Vec<Mutex<HttpTally>>,
 }
 
 const TALLIES_MAX: u32 = 8;
@@ -133,49 +120,50 @@ const TALLIES_MAX: u32 = 8;
 ///
 /// # Errors
 /// When the target's name cannot be resolved.
-pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
+pub async fn start(mut options: HttpLoadOptions) -> io::Result<HttpRun> {
     options.connections = options.connections.clamp(1, CONNECTIONS_MAX);
     if let Which::These(indices) = &options.which {
         options.bound = options.bound.at_most(indices.len() as u64);
     }
     let address = options.target.resolve().await?;
     let started = runtime::now();
-    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.response_wait_max));
+    let schedule =
+        Arc::new(SendSchedule::new(options.pace, options.bound, started, options.response_wait_max));
     let pacer = match options.pace {
-        Pace::ClosedLoop => None,
-        Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), options.connections)),
+        SendPace::ClosedLoop => None,
+        SendPace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), options.connections)),
     };
     let shared = Arc::new(Shared {
         schedule,
         permits: pacer.as_ref().map(Pacer::permits),
-        live: Arc::new(Live::new(started)),
-        tallies: (0..options.connections.min(TALLIES_MAX)).map(|_| Mutex::new(Tally::new())).collect(),
+        live: Arc::new(LiveCounters::new(started)),
+        tallies: (0..options.connections.min(TALLIES_MAX)).map(|_| Mutex::new(HttpTally::new())).collect(),
         options,
     });
     let connections = (0..shared.options.connections)
         .map(|number| runtime::spawn(connection::run(Arc::clone(&shared), address, number)))
         .collect();
-    Ok(Run { shared, pacer, connections })
+    Ok(HttpRun { shared, pacer, connections })
 }
 
 /// Starts a run and waits for its end.
-pub async fn run(options: LoadOptions) -> io::Result<Report> {
+pub async fn run(options: HttpLoadOptions) -> io::Result<HttpLoadReport> {
     Ok(start(options).await?.finish().await)
 }
 
-impl Run {
+impl HttpRun {
     /// Counters of the run.
-    pub fn live(&self) -> Arc<Live> {
+    pub fn live(&self) -> Arc<LiveCounters> {
         Arc::clone(&self.shared.live)
     }
 
     /// Returns a handle that ends the run early.
     pub fn stopper(&self) -> Stopper {
-        Stopper { shared: Arc::clone(&self.shared) }
+        Stopper(Arc::clone(&self.shared.schedule))
     }
 
     /// Waits for the last response.
-    pub async fn finish(self) -> Report {
+    pub async fn finish(self) -> HttpLoadReport {
         for connection in self.connections {
             connection.await.expect("a connection's task does not panic");
         }
@@ -183,15 +171,15 @@ impl Run {
             pacer.finish();
         }
         let Shared { options, schedule, permits: _, live, tallies } = &*self.shared;
-        let mut total = Tally::new();
+        let mut total = HttpTally::new();
         for tally in tallies {
             total.merge(&tally.lock().expect("no holder of a tally panics"));
         }
         let (mode, target_per_second) = match options.pace {
-            Pace::ClosedLoop => (Mode::Closed, None),
-            Pace::OpenLoop { per_second } => (Mode::Open, Some(per_second)),
+            SendPace::ClosedLoop => (LoadMode::Closed, None),
+            SendPace::OpenLoop { per_second } => (LoadMode::Open, Some(per_second)),
         };
-        total.report(RunFacts {
+        total.report(HttpRunFacts {
             mode,
             connections: options.connections,
             target_per_second,

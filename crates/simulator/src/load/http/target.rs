@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// A server's base URL, which ends in `/api/v1`, and API credentials.
 #[derive(Clone)]
-pub struct Target {
+pub struct HttpTarget {
     host: String,
     port: u16,
     /// Path of `POST /sms`.
@@ -30,8 +30,8 @@ pub enum TargetRefusal {
     NotHttp(String),
 }
 
-impl Target {
-    pub fn new(base_url: &str, api_key: &str, api_secret: &str) -> Result<Target, TargetRefusal> {
+impl HttpTarget {
+    pub fn new(base_url: &str, api_key: &str, api_secret: &str) -> Result<HttpTarget, TargetRefusal> {
         let bad_url = || TargetRefusal::BadUrl(base_url.to_owned());
         let base: Uri = base_url.trim_end_matches('/').parse().map_err(|_| bad_url())?;
         if base.scheme_str() != Some("http") {
@@ -49,7 +49,7 @@ impl Target {
         let mut basic = HeaderValue::try_from(basic).expect("base64 is printable ASCII");
         basic.set_sensitive(true);
         headers.insert(AUTHORIZATION, basic);
-        Ok(Target { host, port, path, headers })
+        Ok(HttpTarget { host, port, path, headers })
     }
 
     pub(super) fn path(&self) -> &Uri {
@@ -69,7 +69,7 @@ impl Target {
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for HttpTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({}:{}{})", self.host, self.port, self.path)
     }
@@ -81,7 +81,7 @@ mod tests {
 
     #[track_caller]
     fn check(base_url: &str, expect: &str) {
-        let got = match Target::new(base_url, "key", "secret") {
+        let got = match HttpTarget::new(base_url, "key", "secret") {
             Ok(target) => format!("{target:?}"),
             Err(refusal) => refusal.to_string(),
         };
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn credentials_are_sent_as_basic_and_never_printed() {
-        let target = Target::new("http://gateway/api/v1", "key", "s:cret").expect("a good target");
+        let target = HttpTarget::new("http://gateway/api/v1", "key", "s:cret").expect("a good target");
         assert_eq!(target.headers()[AUTHORIZATION], "Basic a2V5OnM6Y3JldA==");
         assert!(!format!("{target:?} {:?}", target.headers()).contains("a2V5"));
     }

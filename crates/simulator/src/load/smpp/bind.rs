@@ -19,12 +19,12 @@ use crate::runtime;
 use crate::session_driver::SessionDriver;
 
 /// When a message was due or sent.
-pub(super) struct Submitted(Instant);
+pub(super) struct SubmittedAt(Instant);
 
 pub(super) struct Bind {
     shared: Arc<Shared>,
     kind: BindType,
-    driver: SessionDriver<Submitted>,
+    driver: SessionDriver<SubmittedAt>,
     over: watch::Receiver<bool>,
     buffers: MessageBuffers,
     /// Whether the schedule may have more messages.
@@ -40,7 +40,7 @@ impl Bind {
     pub(super) fn new(
         shared: Arc<Shared>,
         kind: BindType,
-        driver: SessionDriver<Submitted>,
+        driver: SessionDriver<SubmittedAt>,
         over: watch::Receiver<bool>,
     ) -> Bind {
         let sends = kind.may_transmit();
@@ -111,7 +111,7 @@ impl Bind {
     fn on_event(
         &mut self,
         matcher: &mut ReceiptMatcher,
-        event: SessionEvent<Submitted>,
+        event: SessionEvent<SubmittedAt>,
         now: Instant,
         moment: Moment,
     ) {
@@ -144,13 +144,13 @@ impl Bind {
         &self,
         matcher: &mut ReceiptMatcher,
         frame: &Frame,
-        submitted: Option<Submitted>,
+        submitted: Option<SubmittedAt>,
         now: Instant,
     ) {
         let status = frame.header.status;
         match frame.decode() {
             Ok(Pdu::SubmitSmResp(resp)) if status.is_ok() => {
-                matcher.accepted(resp.message_id, submitted.map(|Submitted(at)| at), now);
+                matcher.accepted(resp.message_id, submitted.map(|SubmittedAt(at)| at), now);
                 self.shared.live.count_answer();
             }
             // A generic_nack with status 0, or a response that cannot be decoded, counts as rejected.
@@ -182,7 +182,7 @@ impl Bind {
             };
             let index = shared.options.first + arrival.position;
             let pdu = Pdu::SubmitSm(shared.options.messages.write(index, &mut self.buffers));
-            let token = Submitted(arrival.due.unwrap_or(now).min(now));
+            let token = SubmittedAt(arrival.due.unwrap_or(now).min(now));
             match self.driver.session.request(&pdu, token, moment) {
                 Ok(_) => {
                     submitted += 1;
@@ -218,7 +218,7 @@ async fn acquire_permit(shared: &Shared) {
 
 /// Responds to a receipt or MO message and counts it.
 fn on_delivery(
-    session: &mut Session<Submitted>,
+    session: &mut Session<SubmittedAt>,
     matcher: &mut ReceiptMatcher,
     frame: &Frame,
     now: Instant,

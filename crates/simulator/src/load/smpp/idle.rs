@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;
 
-use super::target::Target;
+use super::target::SmppTarget;
 use crate::load::report::{Latency, latencies, latency_head, latency_row, micros};
 use crate::runtime;
 use crate::session_driver::SessionDriver;
@@ -28,7 +28,7 @@ const CHECK_MAX: Duration = Duration::from_secs(15);
 /// Options of a run.
 #[derive(Clone)]
 pub struct IdleOptions {
-    pub target: Target,
+    pub target: SmppTarget,
     pub kind: BindType,
     pub binds: u32,
     /// Binds opened per second.

@@ -66,7 +66,7 @@ pub enum FormRefusal {
 
 /// The messages of a run.
 #[derive(Debug, Clone)]
-pub struct Messages {
+pub struct SmppMessages {
     form: MessageForm,
     first: u64,
     digits: usize,
@@ -83,8 +83,8 @@ pub(super) struct MessageBuffers {
     tlvs: TlvBuffer,
 }
 
-impl Messages {
-    pub fn new(form: MessageForm) -> Result<Messages, FormRefusal> {
+impl SmppMessages {
+    pub fn new(form: MessageForm) -> Result<SmppMessages, FormRefusal> {
         let (first, digits) = parse_recipient(&form.recipients)?;
         let (sender_ton, sender_npi, sender) = parse_sender(form.sender.as_deref().unwrap_or(""))?;
         let bytes = form.text_bytes();
@@ -94,7 +94,7 @@ impl Messages {
         if bytes > SHORT_MESSAGE_BYTES_MAX && !form.payload {
             return Err(FormRefusal::NeedsPayload { bytes });
         }
-        Ok(Messages { form, first, digits, sender_ton, sender_npi, sender })
+        Ok(SmppMessages { form, first, digits, sender_ton, sender_npi, sender })
     }
 
     /// Whether a receipt is requested for every outcome.
@@ -208,7 +208,7 @@ mod tests {
 
     #[track_caller]
     fn check(form: MessageForm, index: u64, recipient: &str, text: &[u8]) {
-        let messages = Messages::new(form).expect("a good form");
+        let messages = SmppMessages::new(form).expect("a good form");
         let mut buffers = MessageBuffers::default();
         // Whatever was written before leaves no trace.
         messages.write(index + 1, &mut buffers);
@@ -240,14 +240,14 @@ mod tests {
             ("80808", Address::new(0, 0, b"80808")),
         ] {
             let form = MessageForm { sender: Some(sender.to_owned()), ..form() };
-            let messages = Messages::new(form).expect("a good form");
+            let messages = SmppMessages::new(form).expect("a good form");
             assert_eq!(messages.write(0, &mut MessageBuffers::default()).source, expect, "{sender}");
         }
     }
 
     #[track_caller]
     fn check_refusal(form: MessageForm, expect: &str) {
-        assert_eq!(Messages::new(form).expect_err("must be refused").to_string(), expect);
+        assert_eq!(SmppMessages::new(form).expect_err("must be refused").to_string(), expect);
     }
 
     #[test]

@@ -19,14 +19,14 @@ use thiserror::Error;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-pub use messages::{FormRefusal, MessageForm, Messages};
-pub use report::{Receipts, Report, RunFacts};
-pub use target::{BindError, Target, Trust, Version};
+pub use messages::{FormRefusal, MessageForm, SmppMessages};
+pub use report::{ReceiptCounts, SmppLoadReport, SmppRunFacts};
+pub use target::{BindError, SmppTarget, SmppVersion, TlsTrust};
 
-use crate::load::live::Live;
+use crate::load::live::LiveCounters;
 use crate::load::pacer::{Pacer, SendPermits};
-use crate::load::schedule::Schedule;
-pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
+use crate::load::schedule::SendSchedule;
+pub use crate::load::schedule::{Bound, BoundRefusal, SendPace, Stopper};
 use crate::runtime;
 use bind::Bind;
 use receipt_matcher::ReceiptMatcher;
@@ -45,13 +45,13 @@ const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The number of binds of each type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Binds {
+pub struct BindNumbers {
     pub transceivers: u32,
     pub transmitters: u32,
     pub receivers: u32,
 }
 
-impl Binds {
+impl BindNumbers {
     fn kinds(self) -> impl Iterator<Item = BindType> {
         // Receivers first, because receipts may arrive after the first message.
         let kinds = [
@@ -73,14 +73,14 @@ impl Binds {
 
 /// Options of a run.
 #[derive(Clone)]
-pub struct LoadOptions {
-    pub target: Target,
-    pub binds: Binds,
+pub struct SmppLoadOptions {
+    pub target: SmppTarget,
+    pub binds: BindNumbers,
     /// Messages without a response per bind.
     pub window: u32,
-    pub pace: Pace,
+    pub pace: SendPace,
     pub bound: Bound,
-    pub messages: Messages,
+    pub messages: SmppMessages,
     /// Index of the first message.
     pub first: u64,
     /// Time to wait for a response.
@@ -91,14 +91,14 @@ pub struct LoadOptions {
     pub enquire_after: Duration,
 }
 
-impl LoadOptions {
+impl SmppLoadOptions {
     /// One transceiver that keeps a window of 100 full, with default limits.
-    pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
-        LoadOptions {
+    pub fn new(target: SmppTarget, messages: SmppMessages, bound: Bound) -> SmppLoadOptions {
+        SmppLoadOptions {
             target,
-            binds: Binds { transceivers: 1, ..Binds::default() },
+            binds: BindNumbers { transceivers: 1, ..BindNumbers::default() },
             window: 100,
-            pace: Pace::ClosedLoop,
+            pace: SendPace::ClosedLoop,
             bound,
             messages,
             first: 0,
@@ -125,7 +125,7 @@ impl LoadOptions {
 
 /// Why a run cannot start.
 #[derive(Debug, Error)]
-pub enum StartError {
+pub enum LoadStartError {
     #[error("at least one transceiver or transmitter is needed, and at most {BINDS_MAX} binds are allowed")]
     BadBinds,
     #[error("the window must have between 1 and {WINDOW_MAX} messages")]
@@ -136,11 +136,11 @@ pub enum StartError {
 
 /// The state that all binds share.
 struct Shared {
-    options: LoadOptions,
-    schedule: Arc<Schedule>,
+    options: SmppLoadOptions,
+    schedule: Arc<SendSchedule>,
     /// Permits of an open loop.
     permits: Option<SendPermits>,
-    live: Arc<Live>,
+    live: Arc<LiveCounters>,
     matcher: Mutex<ReceiptMatcher>,
     /// Binds with messages to send or responses to wait for.
     sending: AtomicU32,
@@ -151,7 +151,7 @@ struct Shared {
 }
 
 /// A running load.
-pub struct Run {
+pub struct SmppRun {
     shared: Arc<Shared>,
     pacer: Option<Pacer>,
     binds: Vec<JoinHandle<()>>,
@@ -160,27 +160,14 @@ pub struct Run {
     cpu_before: Duration,
 }
 
-/// Ends a run early.
-#[derive(Clone)]
-pub struct Stopper {
-    schedule: Arc<Schedule>,
-}
-
-impl Stopper {
-    /// Sends nothing more; responses and receipts are still awaited.
-    pub fn stop(&self) {
-        self.schedule.stop();
-    }
-}
-
 /// Opens all binds, then starts to send.
-pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
+pub async fn start(options: SmppLoadOptions) -> Result<SmppRun, LoadStartError> {
     let binds = options.binds;
     if binds.senders() == 0 || binds.all() > BINDS_MAX {
-        return Err(StartError::BadBinds);
+        return Err(LoadStartError::BadBinds);
     }
     if !(1..=WINDOW_MAX).contains(&options.window) {
-        return Err(StartError::BadWindow);
+        return Err(LoadStartError::BadWindow);
     }
     let mut drivers = Vec::new();
     for kind in binds.kinds() {
@@ -190,15 +177,16 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
     let wants_receipts = receiving > 0 && options.messages.want_receipts();
     let cpu_before = runtime::cpu_time();
     let started = runtime::now();
-    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.response_wait_max));
+    let schedule =
+        Arc::new(SendSchedule::new(options.pace, options.bound, started, options.response_wait_max));
     let pacer = match options.pace {
-        Pace::ClosedLoop => None,
-        Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), binds.senders())),
+        SendPace::ClosedLoop => None,
+        SendPace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), binds.senders())),
     };
     let shared = Arc::new(Shared {
         schedule,
         permits: pacer.as_ref().map(Pacer::permits),
-        live: Arc::new(Live::new(started)),
+        live: Arc::new(LiveCounters::new(started)),
         matcher: Mutex::new(ReceiptMatcher::new(started, wants_receipts)),
         sending: AtomicU32::new(binds.senders()),
         receiving: AtomicU32::new(receiving),
@@ -212,28 +200,28 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
             runtime::spawn(Bind::new(Arc::clone(&shared), kind, driver, ended.clone()).run())
         })
         .collect();
-    Ok(Run { shared, pacer, binds, over, cpu_before })
+    Ok(SmppRun { shared, pacer, binds, over, cpu_before })
 }
 
 /// Starts a run and waits for its end.
-pub async fn run(options: LoadOptions) -> Result<Report, StartError> {
+pub async fn run(options: SmppLoadOptions) -> Result<SmppLoadReport, LoadStartError> {
     Ok(start(options).await?.finish().await)
 }
 
-impl Run {
+impl SmppRun {
     /// Counters of the run.
-    pub fn live(&self) -> Arc<Live> {
+    pub fn live(&self) -> Arc<LiveCounters> {
         Arc::clone(&self.shared.live)
     }
 
     /// Returns a handle that ends the run early.
     pub fn stopper(&self) -> Stopper {
-        Stopper { schedule: Arc::clone(&self.shared.schedule) }
+        Stopper(Arc::clone(&self.shared.schedule))
     }
 
     /// Waits for the last response, then for the receipts, and unbinds.
-    pub async fn finish(self) -> Report {
-        let Run { shared, pacer, binds, over, cpu_before } = self;
+    pub async fn finish(self) -> SmppLoadReport {
+        let SmppRun { shared, pacer, binds, over, cpu_before } = self;
         while shared.sending.load(Relaxed) > 0 {
             shared.progress.notified().await;
         }
@@ -256,12 +244,17 @@ impl Run {
         let cpu = runtime::cpu_time().saturating_sub(cpu_before);
         let shared = Arc::into_inner(shared).expect("all binds have ended");
         let tally = shared.matcher.into_inner().expect("no holder of the matcher panics").close();
-        let LoadOptions { binds, window, pace, .. } = shared.options;
+        let SmppLoadOptions { binds, window, pace, .. } = shared.options;
         let target_per_second = match pace {
-            Pace::ClosedLoop => None,
-            Pace::OpenLoop { per_second } => Some(per_second),
+            SendPace::ClosedLoop => None,
+            SendPace::OpenLoop { per_second } => Some(per_second),
         };
-        Report::new(RunFacts { binds: binds.all(), window, target_per_second }, &tally, unsent, cpu)
+        SmppLoadReport::new(
+            SmppRunFacts { binds: binds.all(), window, target_per_second },
+            &tally,
+            unsent,
+            cpu,
+        )
     }
 }
 

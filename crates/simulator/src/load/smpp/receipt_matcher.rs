@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hermod_smpp::{CommandStatus, Receipt, ReceiptKind};
 
-use super::tally::Tally;
+use super::tally::SmppTally;
 
 /// Receipts that match no message yet; further ones count as unknown.
 const UNMATCHED_MAX: usize = 1_000_000;
@@ -38,7 +38,7 @@ struct UnmatchedReceipt {
 
 /// The state of all messages of a run.
 pub(super) struct ReceiptMatcher {
-    pub(super) tally: Tally,
+    pub(super) tally: SmppTally,
     /// Whether accepted messages get a receipt.
     wants_receipts: bool,
     /// Accepted messages without a receipt, and when they were submitted.
@@ -51,7 +51,7 @@ pub(super) struct ReceiptMatcher {
 impl ReceiptMatcher {
     pub(super) fn new(started: Instant, wants_receipts: bool) -> ReceiptMatcher {
         ReceiptMatcher {
-            tally: Tally::new(started),
+            tally: SmppTally::new(started),
             wants_receipts,
             open: HashMap::new(),
             settled: Vec::new(),
@@ -114,7 +114,7 @@ impl ReceiptMatcher {
     }
 
     /// Ends the run: open messages miss their receipts, and unmatched receipts are duplicates or unknown.
-    pub(super) fn close(mut self) -> Tally {
+    pub(super) fn close(mut self) -> SmppTally {
         self.settled.sort_unstable();
         self.tally.ids_repeated += self.settled.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
         for (name, stray) in &self.unmatched {
@@ -156,7 +156,7 @@ mod tests {
             }
         }
         let tally = matcher.close();
-        let Tally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
+        let SmppTally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
         let got =
             [tally.receipted_count(), receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated];
         assert_eq!(got, expect, "{events}");

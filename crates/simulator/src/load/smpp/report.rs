@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::tally::Tally;
+use super::tally::SmppTally;
 use crate::load::report::{Latency, latency_head, latency_row, micros};
 
 /// The parameters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RunFacts {
+pub struct SmppRunFacts {
     pub binds: u32,
     /// Messages without a response per bind.
     pub window: u32,
@@ -22,9 +22,9 @@ pub struct RunFacts {
 /// The result of a run. Every submitted message is accepted, rejected, timed out or lost; one that is accepted after it timed
 /// out counts as both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct SmppLoadReport {
     #[serde(flatten)]
-    pub run: RunFacts,
+    pub run: SmppRunFacts,
     /// From the start to the last response.
     pub duration_s: f64,
     pub submitted: u64,
@@ -44,7 +44,7 @@ pub struct Report {
     pub bad_ids: u64,
     /// Accepted messages per second.
     pub per_second: f64,
-    pub receipts: Receipts,
+    pub receipts: ReceiptCounts,
     /// MO messages.
     pub messages_received: u64,
     /// Binds that ended before the run, by reason.
@@ -64,7 +64,7 @@ pub struct Report {
 
 /// The receipts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Receipts {
+pub struct ReceiptCounts {
     /// Messages with a receipt.
     pub received: u64,
     /// Repeated receipts.
@@ -82,13 +82,13 @@ pub struct Receipts {
     pub per_second: f64,
 }
 
-impl Report {
-    pub(super) fn new(run: RunFacts, tally: &Tally, unsent: u64, cpu: Duration) -> Report {
+impl SmppLoadReport {
+    pub(super) fn new(run: SmppRunFacts, tally: &SmppTally, unsent: u64, cpu: Duration) -> SmppLoadReport {
         let since_start = |last: Instant| (last - tally.started).as_secs_f64();
         let per_second = |count: u64, last| count as f64 / since_start(last).max(1e-9);
         let cpu_us = micros(cpu);
         let received = tally.receipted_count();
-        Report {
+        SmppLoadReport {
             run,
             duration_s: since_start(tally.last_response),
             submitted: tally.submitted,
@@ -101,7 +101,7 @@ impl Report {
             unsent,
             bad_ids: tally.without_id + tally.ids_repeated,
             per_second: per_second(tally.accepted, tally.last_response),
-            receipts: Receipts {
+            receipts: ReceiptCounts {
                 received,
                 duplicated: tally.receipts_duplicated,
                 unknown: tally.receipts_unknown,
@@ -124,7 +124,7 @@ impl Report {
 
     /// The number of errors. Unsent messages are a result and no error.
     pub fn errors(&self) -> u64 {
-        let Receipts { duplicated, unknown, missing, .. } = &self.receipts;
+        let ReceiptCounts { duplicated, unknown, missing, .. } = &self.receipts;
         self.rejected
             + self.timed_out
             + self.lost
@@ -136,9 +136,9 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SmppLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunFacts { binds, window, target_per_second } = self.run;
+        let SmppRunFacts { binds, window, target_per_second } = self.run;
         let pace = target_per_second.map_or("full window".to_owned(), |rate| format!("{rate:.0} /s"));
         writeln!(f, "{pace}, {binds} binds, window {window}, {:.2} s", self.duration_s)?;
         writeln!(f, "  submitted  {:>12}", self.submitted)?;
@@ -172,7 +172,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl SmppLoadReport {
     fn error_counts(&self) -> [(u64, &'static str); 6] {
         [
             (self.timed_out, "timed out"),
@@ -192,9 +192,9 @@ mod tests {
     use super::*;
     use crate::runtime;
 
-    fn report() -> Report {
+    fn report() -> SmppLoadReport {
         let now = runtime::now();
-        let mut tally = Tally::new(now);
+        let mut tally = SmppTally::new(now);
         tally.sent(Some(now), now + Duration::from_micros(100));
         (0..3).for_each(|_| tally.sent(None, now));
         tally.bursts = 2;
@@ -207,8 +207,8 @@ mod tests {
         tally.count_state(b"UNDELIV", now + Duration::from_secs(4));
         tally.receipts_missing = 1;
         tally.ended("the connection was lost");
-        let run = RunFacts { binds: 2, window: 10, target_per_second: None };
-        Report::new(run, &tally, 0, Duration::from_micros(100))
+        let run = SmppRunFacts { binds: 2, window: 10, target_per_second: None };
+        SmppLoadReport::new(run, &tally, 0, Duration::from_micros(100))
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let report = report();
         let json = serde_json::to_string(&report).expect("a report is JSON");
         assert!(json.starts_with(r#"{"binds":2,"window":10,"#), "{json}");
-        assert_eq!(serde_json::from_str::<Report>(&json).expect("and back"), report);
+        assert_eq!(serde_json::from_str::<SmppLoadReport>(&json).expect("and back"), report);
         let table = report.to_string();
         for line in [
             "full window, 2 binds, window 10, 2.00 s",

@@ -12,7 +12,7 @@ use crate::load::report::{latencies, micros};
 const KINDS_MAX: usize = 100;
 const DELIVERED: &[u8] = b"DELIVRD";
 
-pub(super) struct Tally {
+pub(super) struct SmppTally {
     pub(super) started: Instant,
     pub(super) response: Histogram<u32>,
     pub(super) receipt: Histogram<u32>,
@@ -42,9 +42,9 @@ pub(super) struct Tally {
     pub(super) last_receipt: Instant,
 }
 
-impl Tally {
-    pub(super) fn new(started: Instant) -> Tally {
-        Tally {
+impl SmppTally {
+    pub(super) fn new(started: Instant) -> SmppTally {
+        SmppTally {
             started,
             response: latencies(),
             receipt: latencies(),

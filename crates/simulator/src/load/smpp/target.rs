@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use hermod_domain::carrier::SmppVersion;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason};
 use hermod_smpp::{
     BindType, CommandStatus, EncodeError, Moment, Session, SessionEvent, VERSION_3_3, VERSION_3_4,
@@ -23,49 +24,40 @@ use crate::session_driver::{ByteStream, SessionDriver};
 /// Time for connecting and the TLS handshake.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
-/// The SMPP version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
-    V3_3,
-    V3_4,
-}
-
-impl Version {
-    fn octet(self) -> u8 {
-        match self {
-            Version::V3_3 => VERSION_3_3,
-            Version::V3_4 => VERSION_3_4,
-        }
+fn version_octet(version: SmppVersion) -> u8 {
+    match version {
+        SmppVersion::V33 => VERSION_3_3,
+        SmppVersion::V34 => VERSION_3_4,
     }
 }
 
 /// A server and the credentials of a bind.
 #[derive(Clone)]
-pub struct Target {
+pub struct SmppTarget {
     /// Host and port.
     pub address: String,
     pub system_id: String,
     pub password: String,
     pub system_type: String,
-    pub version: Version,
-    pub tls: Option<Trust>,
+    pub version: SmppVersion,
+    pub tls: Option<TlsTrust>,
 }
 
-impl Target {
+impl SmppTarget {
     /// SMPP 3.4 without TLS.
-    pub fn new(address: impl Into<String>, system_id: &str, password: &str) -> Target {
-        Target {
+    pub fn new(address: impl Into<String>, system_id: &str, password: &str) -> SmppTarget {
+        SmppTarget {
             address: address.into(),
             system_id: system_id.to_owned(),
             password: password.to_owned(),
             system_type: String::new(),
-            version: Version::V3_4,
+            version: SmppVersion::V34,
             tls: None,
         }
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for SmppTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({} as {})", self.address, self.system_id)
     }
@@ -73,14 +65,14 @@ impl fmt::Debug for Target {
 
 /// The trusted certificates and the server's name.
 #[derive(Clone)]
-pub struct Trust {
+pub struct TlsTrust {
     config: Arc<rustls::ClientConfig>,
     name: ServerName<'static>,
 }
 
-impl Trust {
+impl TlsTrust {
     /// Reads authorities, or a self-signed certificate, from PEM.
-    pub fn from_pem(certificates: &[u8], name: &str) -> io::Result<Trust> {
+    pub fn from_pem(certificates: &[u8], name: &str) -> io::Result<TlsTrust> {
         let invalid = |error: &dyn fmt::Display| {
             let sentence = format!("invalid certificate or name: {error}");
             io::Error::new(io::ErrorKind::InvalidInput, sentence)
@@ -99,7 +91,7 @@ impl Trust {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let name = ServerName::try_from(name.to_owned()).map_err(|error| invalid(&error))?;
-        Ok(Trust { config: Arc::new(config), name })
+        Ok(TlsTrust { config: Arc::new(config), name })
     }
 }
 
@@ -120,7 +112,7 @@ pub enum BindError {
     Closed(CloseReason),
 }
 
-impl Target {
+impl SmppTarget {
     /// Connects, binds and waits for the response.
     pub(crate) async fn bind<T>(
         &self,
@@ -130,7 +122,7 @@ impl Target {
         let connecting = runtime::within(CONNECT_MAX, self.connect());
         let stream = connecting.await.map_err(|_| BindError::ConnectTimeout)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
-            .with_version(self.version.octet());
+            .with_version(version_octet(self.version));
         request.bind.system_type = self.system_type.as_bytes();
         let session = Session::client(config, &request, Moment(0))?;
         let mut driver = SessionDriver::new(stream, session);
@@ -150,7 +142,7 @@ impl Target {
     async fn connect(&self) -> Result<Box<dyn ByteStream>, BindError> {
         let stream = TcpStream::connect(&self.address).await.map_err(BindError::Connect)?;
         stream.set_nodelay(true).map_err(BindError::Connect)?;
-        let Some(Trust { config, name }) = &self.tls else { return Ok(Box::new(stream)) };
+        let Some(TlsTrust { config, name }) = &self.tls else { return Ok(Box::new(stream)) };
         let connector = TlsConnector::from(Arc::clone(config));
         let stream = connector.connect(name.clone(), stream).await.map_err(BindError::Tls)?;
         Ok(Box::new(stream))
@@ -163,13 +155,13 @@ mod tests {
 
     #[test]
     fn target_does_not_print_its_password() {
-        let target = Target::new("127.0.0.1:2775", "acme", "s3cret");
+        let target = SmppTarget::new("127.0.0.1:2775", "acme", "s3cret");
         assert_eq!(format!("{target:?}"), "Target(127.0.0.1:2775 as acme)");
     }
 
     #[test]
     fn pem_without_a_certificate_is_rejected() {
-        let refused = Trust::from_pem(b"nothing", "localhost").err().map(|error| error.to_string());
+        let refused = TlsTrust::from_pem(b"nothing", "localhost").err().map(|error| error.to_string());
         let sentence = "invalid certificate or name: the file contains no certificate";
         assert_eq!(refused.as_deref(), Some(sentence));
     }

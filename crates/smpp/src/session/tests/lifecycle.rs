@@ -14,7 +14,7 @@ fn server_reads_nothing_while_the_bind_is_checked() {
     let octets = [octets(&Pdu::Bind(BindType::Transceiver, bind), 1), octets(&submit(), 2)].concat();
     check(&mut server, &octets, START, &["bind requested 1"], &[]);
     assert!(!server.may_read());
-    assert_eq!(server.state(), State::Binding);
+    assert_eq!(server.state(), SessionState::Binding);
     server.accept_bind(&acceptance(), START).unwrap();
     check(&mut server, b"", START, &["request submit_sm ok 2"], &["bind_transceiver_resp ok 1"]);
     assert!(server.may_read());
@@ -73,7 +73,7 @@ fn client_is_bound_only_by_the_response_to_its_own_bind() {
     check(&mut client, &octets(&deliver(), 9), START, &[], &["deliver_sm_resp 04 9"]);
     check(&mut client, &raw(CommandId::ENQUIRE_LINK, 0, 8, b""), START, &[], &["enquire_link_resp ok 8"]);
     assert_eq!(client.request(&submit(), 1, START), Err(RequestError::NotBound));
-    assert_eq!((client.state(), client.counters().unmatched_responses), (State::Binding, 2));
+    assert_eq!((client.state(), client.counters().unmatched_responses), (SessionState::Binding, 2));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn lost_connection_reports_requests_in_doubt() {
     client.connection_lost(START);
     client.connection_lost(START);
     check(&mut client, b"late", START, &["lost [7, 9]", "closed: the connection was lost"], &[]);
-    assert_eq!((client.state(), client.next_deadline()), (State::Closed, None));
+    assert_eq!((client.state(), client.next_deadline()), (SessionState::Closed, None));
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn bind_with_an_unterminated_string_is_rejected_and_closed() {
         server.receive(&raw(CommandId::BIND_TRANSCEIVER, 0, 7, &body), START);
         assert!(matches!(server.next_event(START), Some(SessionEvent::Closed(CloseReason::BadBind(_)))));
         assert_eq!(output_of(&mut server), [response]);
-        assert_eq!(server.state(), State::Closed);
+        assert_eq!(server.state(), SessionState::Closed);
     }
 }
 

@@ -111,7 +111,10 @@ fn any_received_pdu_resets_the_misses() {
             Step { ms: 81_000, action: due, events: &[], output: &["enquire_link ok 5"] },
         ],
     );
-    assert_eq!((client.counters().enquire_misses, client.state()), (2, State::Bound(BindType::Transceiver)));
+    assert_eq!(
+        (client.counters().enquire_misses, client.state()),
+        (2, SessionState::Bound(BindType::Transceiver))
+    );
 }
 
 #[test]

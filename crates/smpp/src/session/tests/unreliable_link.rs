@@ -184,7 +184,11 @@ impl Pair {
         }
         let settled = self.unsent == 0 && self.client.outstanding() == 0;
         let reported = self.receipts_due.is_empty() && self.server.outstanding() == 0;
-        if settled && reported && self.pending.is_empty() && matches!(self.client.state(), State::Bound(_)) {
+        if settled
+            && reported
+            && self.pending.is_empty()
+            && matches!(self.client.state(), SessionState::Bound(_))
+        {
             self.client.unbind(self.now);
             busy = true;
         }

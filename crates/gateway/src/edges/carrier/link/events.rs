@@ -6,7 +6,7 @@ use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_resp::{LinkNext, ParsedResponse, read_submit_response};
-use hermod_smpp::session::State;
+use hermod_smpp::session::SessionState;
 use hermod_smpp::{Frame, SessionEvent};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
@@ -138,6 +138,6 @@ impl Link<'_> {
     }
 
     fn session_is_draining(&self) -> bool {
-        self.port.is_some() && matches!(self.session.state(), State::Draining | State::Closed)
+        self.port.is_some() && matches!(self.session.state(), SessionState::Draining | SessionState::Closed)
     }
 }

@@ -27,7 +27,7 @@ use hermod_domain::carrier::SmppVersion;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
-use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
+use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
 use hermod_smpp::{BindType, EncodeError, Session};
 use hermod_store::{
     Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
@@ -267,7 +267,7 @@ fn session(
     let (entry, profile) = (&group.entry, group.profile());
     let standard = ClientConfig::standard();
     let config = ClientConfig {
-        limits: Limits {
+        limits: SessionLimits {
             window_max: group.window(),
             peer_window_max: RECEIPTS_OPEN_MAX,
             response_ms: entry.response_timeout_ms,

@@ -14,10 +14,10 @@ use crate::secrets::Secret;
 use crate::secrets::sealed;
 use crate::workers::Workers;
 use crate::world::World;
-use hermod_domain::carrier::{Binds, SmppVersion};
+use hermod_domain::carrier::{LinkBinds, SmppVersion};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{PartNo, RemoteId};
-use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
+use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
 use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 use receipt::Receipts;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ async fn all_steps(world: &World, name: &str, probe: &Probe, log: &Log) -> Resul
     let password = password.map_err(|unopened| settings(unopened.to_string()))?;
     let dialer = Dialer { world, carrier, password: &password, log };
     let mut wires = match carrier.profile.binds {
-        Binds::Transceiver => Wires::new(dialer.bind(BindType::Transceiver).await?, None),
-        Binds::TransmitterAndReceiver => {
+        LinkBinds::Transceiver => Wires::new(dialer.bind(BindType::Transceiver).await?, None),
+        LinkBinds::TransmitterAndReceiver => {
             // The receiver first, so that it does not miss the receipt.
             let receiver = dialer.bind(BindType::Receiver).await?;
             match dialer.bind(BindType::Transmitter).await {
@@ -127,7 +127,7 @@ impl Dialer<'_> {
         });
         request.bind.system_type = carrier.system_type.as_bytes();
         let standard = ClientConfig::standard();
-        let limits = Limits {
+        let limits = SessionLimits {
             window_max: WINDOW,
             peer_window_max: INBOUND_MAX,
             response_ms: carrier.response_timeout_ms,

@@ -73,8 +73,8 @@ fn carrier_at(address: &str, profile: Profile) -> Carrier {
     }
 }
 
-async fn carrier_that(script: Script) -> sim::Carrier {
-    sim::Carrier::start(CarrierOptions::new(script)).await.unwrap()
+async fn carrier_that(script: Script) -> sim::SimulatedCarrier {
+    sim::SimulatedCarrier::start(CarrierOptions::new(script)).await.unwrap()
 }
 
 async fn against(script: Script, profile: Profile, wait_ms: u64) -> ProbeReport {
@@ -130,7 +130,7 @@ async fn receipt_before_the_response_and_with_a_converted_id_is_matched() {
 
 #[tokio::test]
 async fn transmitter_receiver_pair_is_probed_as_a_pair() {
-    let profile = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+    let profile = Profile { binds: LinkBinds::TransmitterAndReceiver, ..Profile::default() };
     let report = against(soon(Outcome::Delivered), profile, 300_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
     assert!(
@@ -217,9 +217,10 @@ async fn closed_port_and_tls_mismatch_are_reported_differently() {
 
     let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let tls =
-        sim::Tls::from_pem(pair.cert.pem().as_bytes(), pair.signing_key.serialize_pem().as_bytes()).unwrap();
+        sim::ServerTls::from_pem(pair.cert.pem().as_bytes(), pair.signing_key.serialize_pem().as_bytes())
+            .unwrap();
     let options = CarrierOptions { tls: Some(tls), ..CarrierOptions::new(Script::new()) };
-    let sealed = sim::Carrier::start(options).await.unwrap();
+    let sealed = sim::SimulatedCarrier::start(options).await.unwrap();
     let report =
         Stage::new(carrier_at(&sealed.addr().to_string(), Profile::default())).probe("hello", 100).await;
     assert_eq!(report.step, ProbeStep::Bind, "{report:?}");

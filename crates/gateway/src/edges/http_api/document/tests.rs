@@ -125,7 +125,7 @@ fn yes_or_no(is_so: bool) -> &'static str {
 fn webhook_bodies_match_the_document() {
     let from = Sender::parse("Shop").unwrap();
     let to = Msisdn::parse("+4915112345678").unwrap();
-    let report = payload::Dlr {
+    let report = payload::DlrPayload {
         message: MessageId::from_i64(7).unwrap(),
         from: &from,
         to,
@@ -141,7 +141,7 @@ fn webhook_bodies_match_the_document() {
     let short: webhook_bodies::ShortDeliveryReport = serde_json::from_str(&body(DlrForm::Short)).unwrap();
     assert_eq!((short.status.as_str(), short.error_code), ("delivered", None));
     let facts =
-        payload::InboundMessage { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
+        payload::InboundPayload { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
     let inbound: webhook_bodies::InboundEvent = serde_json::from_str(&payload::inbound(&facts)).unwrap();
     assert_eq!((inbound.from.as_str(), inbound.text.as_str()), ("+4915112345678", "Yes"));
     let names = json()["webhooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();

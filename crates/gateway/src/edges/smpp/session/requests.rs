@@ -16,8 +16,8 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::submission::Submission;
 use hermod_smpp::session::RespondError;
 use hermod_smpp::{
-    Address, BindType, CommandId, CommandStatus, DataSmResp, Destination, Frame, Header, Pdu, QuerySmResp,
-    SubmitMulti, SubmitMultiResp, SubmitSmResp, UnsuccessfulBuffer, UnsuccessfulSme,
+    Address, BindType, CommandId, CommandStatus, DataSmResp, DestinationEntry, Frame, Header, Pdu,
+    QuerySmResp, SubmitMulti, SubmitMultiResp, SubmitSmResp, UnsuccessfulBuffer, UnsuccessfulSme,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -320,8 +320,8 @@ fn recipients_of(
     access: &SmppAccess,
 ) -> Result<Vec<Recipient>, CommandStatus> {
     let each = pdu.destinations.iter().map(|destination| match destination {
-        Destination::DistributionList(_) => Err(CommandStatus::CNTSUBDL),
-        Destination::Sme(address) => Ok(Recipient {
+        DestinationEntry::DistributionList(_) => Err(CommandStatus::CNTSUBDL),
+        DestinationEntry::Sme(address) => Ok(Recipient {
             ton: address.ton,
             npi: address.npi,
             digits: SmallVec::from_slice(address.value),

@@ -4,7 +4,7 @@
 use super::{CustomerSession, moment};
 use crate::clock::Moment;
 use hermod_smpp::CommandStatus;
-use hermod_smpp::session::State;
+use hermod_smpp::session::SessionState;
 
 /// How far the end of a session is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,9 @@ impl CustomerSession {
     pub(super) fn unbind_if_stopping(&mut self) {
         let Some(stage) = self.stopping else { return };
         let is_time = match self.session.state() {
-            State::Open => true,
-            State::Bound(_) => stage == StopStage::AtOnce || !self.awaits_responses(),
-            State::Binding | State::Draining | State::Closed => false,
+            SessionState::Open => true,
+            SessionState::Bound(_) => stage == StopStage::AtOnce || !self.awaits_responses(),
+            SessionState::Binding | SessionState::Draining | SessionState::Closed => false,
         };
         if is_time {
             self.unbind("Unbinding, the gateway is stopping");

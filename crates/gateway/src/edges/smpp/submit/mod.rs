@@ -381,8 +381,8 @@ fn is_passed(tag: Tag, access: &SmppAccess) -> bool {
 /// Returns the beginning of the text for the receipt, one septet per character; others become `?`.
 fn quote(text: &MessageText) -> SmallVec<[u8; QUOTE_CHARS_MAX]> {
     let septet = |character| match gsm7::code(character) {
-        Some(gsm7::Code::Basic(septet)) => septet,
-        Some(gsm7::Code::Extended(_)) | None => b'?',
+        Some(gsm7::Gsm7Code::Basic(septet)) => septet,
+        Some(gsm7::Gsm7Code::Extended(_)) | None => b'?',
     };
     text.as_str().chars().take(QUOTE_CHARS_MAX).map(septet).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use hermod_domain::retry::Schedule;
-use hermod_simulator::carrier::Tls;
+use hermod_simulator::carrier::ServerTls;
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -264,7 +264,7 @@ fn with_certificate(folder: &Path, name: &str) -> (WebhookReceiver, PathBuf) {
     let key = KeyPair::generate().unwrap();
     let certificate =
         CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
-    let tls = Tls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).unwrap();
+    let tls = ServerTls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).unwrap();
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     (WebhookReceiver::start(listen, ReceiverBehaviour::Status(200), Some(&tls)).unwrap(), file)
 }

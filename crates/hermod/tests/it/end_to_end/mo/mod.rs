@@ -32,7 +32,8 @@ impl Scenario {
     /// Waits until `count` MO deliver_sm were answered, all with status 0.
     async fn wait_for_answered_mo(&self, count: usize) {
         let record = self.carrier().record();
-        let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= count as u64;
+        let taken =
+            |record: &hermod_simulator::carrier::CarrierRecord| record.counts().mo_accepted >= count as u64;
         record.wait_until(taken, crate::real_time::PATIENCE).await.expect("messages taken");
         assert!(record.mo().iter().all(|mo| mo.response.is_none_or(|status| status == CommandStatus::OK)));
     }

@@ -4,7 +4,7 @@ use super::provision_alice_smpp;
 use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DataSm, Destination, DestinationsBuffer, Hidden, Pdu, SubmitMulti,
+    Address, BindType, CommandStatus, DataSm, DestinationEntry, DestinationsBuffer, Hidden, Pdu, SubmitMulti,
     SubmitSm, Tag, TlvBuffer, encode, esm_class,
 };
 
@@ -186,7 +186,7 @@ async fn submit_multi_makes_one_message_per_recipient_and_lists_the_failed_ones(
     let mut alice = bound(&s).await;
     let mut destinations = DestinationsBuffer::default();
     for number in [&b"4915112345678"[..], b"12", b"4915112345679"] {
-        destinations.push(Destination::Sme(Address::international(number))).unwrap();
+        destinations.push(DestinationEntry::Sme(Address::international(number))).unwrap();
     }
     let SubmitSm { source, .. } = message("");
     let multi = SubmitMulti {
@@ -205,7 +205,7 @@ async fn submit_multi_makes_one_message_per_recipient_and_lists_the_failed_ones(
     assert!(receipts.iter().any(|receipt| receipt.get("id").as_bytes() == answer.message_id));
     s.alice.assert_balance("99.9").await;
     let mut lists = DestinationsBuffer::default();
-    lists.push(Destination::DistributionList(b"friends")).unwrap();
+    lists.push(DestinationEntry::DistributionList(b"friends")).unwrap();
     let listed = SubmitMulti { destinations: lists.as_destinations(), ..multi };
     assert_eq!(alice.request(&Pdu::SubmitMulti(listed)).await.header.status, CommandStatus::CNTSUBDL);
     drop(alice);

@@ -3,7 +3,7 @@
 
 use super::TO;
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Alphabet, Script};
+use hermod_simulator::carrier::{CodingZeroAlphabet, Script};
 use std::time::Duration;
 
 /// Returns texts that are hard to split: `@` (code 0), escapes and surrogates at the edges of parts.
@@ -50,7 +50,7 @@ async fn failure_19_texts_in_message_payload_arrive_whole() {
 
 #[tokio::test]
 async fn failure_19_texts_for_coding_0_as_latin_1_arrive_whole() {
-    let script = Script::new().default_alphabet(Alphabet::Latin1);
+    let script = Script::new().default_alphabet(CodingZeroAlphabet::Latin1);
     let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
     let mut messages = Vec::new();
     let fitting =
@@ -67,7 +67,7 @@ async fn failure_19_texts_for_coding_0_as_latin_1_arrive_whole() {
 
 #[tokio::test]
 async fn failure_19_long_text_with_a_character_that_latin_1_lacks_is_sent_in_ucs2_parts() {
-    let script = Script::new().default_alphabet(Alphabet::Latin1);
+    let script = Script::new().default_alphabet(CodingZeroAlphabet::Latin1);
     let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
     // 100 characters are one part of GSM-7 and two of UCS-2, 200 are two and three.
     let texts = [format!("{}€", "a".repeat(99)), format!("{}Ω{}", "b".repeat(150), "c".repeat(49))];

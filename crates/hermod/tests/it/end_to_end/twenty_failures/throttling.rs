@@ -53,7 +53,7 @@ async fn carrier_below_its_configured_rate_is_throttled_rarely() {
         s.alice.send(&to, "as fast as you can").await.accepted();
     }
     let seen = s.carrier().record();
-    let all = |record: &hermod_simulator::carrier::Record| {
+    let all = |record: &hermod_simulator::carrier::CarrierRecord| {
         record.counts().submits - record.counts().rate_violations >= u64::from(MESSAGES)
     };
     seen.wait_until(all, PATIENCE).await.expect("all messages are accepted");
