@@ -96,15 +96,15 @@ impl Chip {
 
 /// A link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Link {
+pub struct PageLink {
     pub label: String,
     pub href: String,
 }
 
-impl Link {
+impl PageLink {
     /// Returns a link.
-    pub fn new(label: impl Into<String>, href: impl Into<String>) -> Link {
-        Link { label: label.into(), href: href.into() }
+    pub fn new(label: impl Into<String>, href: impl Into<String>) -> PageLink {
+        PageLink { label: label.into(), href: href.into() }
     }
 }
 
@@ -114,7 +114,7 @@ pub struct Notice {
     pub tone: Tone,
     pub text: String,
     /// Where the reader can do something about it.
-    pub link: Option<Link>,
+    pub link: Option<PageLink>,
 }
 
 impl Notice {
@@ -125,7 +125,7 @@ impl Notice {
 
     /// Returns the same notice with a link.
     pub fn with_link(self, label: &str, href: &str) -> Notice {
-        Notice { link: Some(Link::new(label, href)), ..self }
+        Notice { link: Some(PageLink::new(label, href)), ..self }
     }
 }
 

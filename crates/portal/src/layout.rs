@@ -18,9 +18,9 @@ pub struct Shell {
     /// The token that every form sends as `csrf`.
     pub csrf: String,
     /// The entries of the navigation that this role may open, in any order.
-    pub visible: Vec<Entry>,
+    pub visible: Vec<NavEntry>,
     /// The entry that the page belongs to.
-    pub current: Option<Entry>,
+    pub current: Option<NavEntry>,
     /// Shown above the content of every page: low balance, a missing verification.
     pub notices: Vec<Notice>,
     /// The result of the request before this page.
@@ -47,7 +47,7 @@ pub struct Flash {
 
 /// A page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum NavEntry {
     Home,
     Messages,
     Live,
@@ -71,33 +71,46 @@ pub enum Entry {
 
 /// A heading of the navigation with its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct NavGroup {
     /// Empty for the first group, which has no heading.
     pub title: &'static str,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<NavEntry>,
 }
 
-const GROUPS: [(&str, &[Entry]); 4] = [
-    ("", &[Entry::Home]),
+const GROUPS: [(&str, &[NavEntry]); 4] = [
+    ("", &[NavEntry::Home]),
     (
         "Messaging",
         &[
-            Entry::Messages,
-            Entry::Live,
-            Entry::Compose,
-            Entry::Inbox,
-            Entry::OptOuts,
-            Entry::Senders,
-            Entry::Destinations,
+            NavEntry::Messages,
+            NavEntry::Live,
+            NavEntry::Compose,
+            NavEntry::Inbox,
+            NavEntry::OptOuts,
+            NavEntry::Senders,
+            NavEntry::Destinations,
         ],
     ),
-    ("Developers", &[Entry::Keys, Entry::Smpp, Entry::Webhooks, Entry::RequestLog, Entry::Quickstart]),
-    ("Account", &[Entry::Billing, Entry::Limits, Entry::Held, Entry::Requests, Entry::Team, Entry::Audit]),
+    (
+        "Developers",
+        &[NavEntry::Keys, NavEntry::Smpp, NavEntry::Webhooks, NavEntry::RequestLog, NavEntry::Quickstart],
+    ),
+    (
+        "Account",
+        &[
+            NavEntry::Billing,
+            NavEntry::Limits,
+            NavEntry::Held,
+            NavEntry::Requests,
+            NavEntry::Team,
+            NavEntry::Audit,
+        ],
+    ),
 ];
 
-impl Entry {
+impl NavEntry {
     /// Every entry in the order of the navigation.
-    pub fn all() -> Vec<Entry> {
+    pub fn all() -> Vec<NavEntry> {
         GROUPS.iter().flat_map(|(_, entries)| entries.iter().copied()).collect()
     }
 
@@ -118,33 +131,33 @@ impl Entry {
 
     fn describe(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Entry::Home => ("Home", "", "home"),
-            Entry::Messages => ("Messages", "messages", "messages"),
-            Entry::Live => ("Live", "live", "live"),
-            Entry::Compose => ("Compose", "compose", "compose"),
-            Entry::Inbox => ("Inbox", "inbox", "inbox"),
-            Entry::OptOuts => ("Opt-outs", "opt-outs", "stop"),
-            Entry::Senders => ("Senders and numbers", "senders", "sender"),
-            Entry::Destinations => ("Destinations", "destinations", "globe"),
-            Entry::Keys => ("API keys", "keys", "key"),
-            Entry::Smpp => ("SMPP", "smpp", "plug"),
-            Entry::Webhooks => ("Webhooks", "webhooks", "webhook"),
-            Entry::RequestLog => ("Request log", "request-log", "log"),
-            Entry::Quickstart => ("Quickstart", "quickstart", "code"),
-            Entry::Billing => ("Billing", "billing", "billing"),
-            Entry::Limits => ("Limits", "limits", "gauge"),
-            Entry::Held => ("Held messages", "held", "hold"),
-            Entry::Requests => ("Requests", "requests", "request"),
-            Entry::Team => ("Team", "team", "team"),
-            Entry::Audit => ("Audit log", "audit", "audit"),
+            NavEntry::Home => ("Home", "", "home"),
+            NavEntry::Messages => ("Messages", "messages", "messages"),
+            NavEntry::Live => ("Live", "live", "live"),
+            NavEntry::Compose => ("Compose", "compose", "compose"),
+            NavEntry::Inbox => ("Inbox", "inbox", "inbox"),
+            NavEntry::OptOuts => ("Opt-outs", "opt-outs", "stop"),
+            NavEntry::Senders => ("Senders and numbers", "senders", "sender"),
+            NavEntry::Destinations => ("Destinations", "destinations", "globe"),
+            NavEntry::Keys => ("API keys", "keys", "key"),
+            NavEntry::Smpp => ("SMPP", "smpp", "plug"),
+            NavEntry::Webhooks => ("Webhooks", "webhooks", "webhook"),
+            NavEntry::RequestLog => ("Request log", "request-log", "log"),
+            NavEntry::Quickstart => ("Quickstart", "quickstart", "code"),
+            NavEntry::Billing => ("Billing", "billing", "billing"),
+            NavEntry::Limits => ("Limits", "limits", "gauge"),
+            NavEntry::Held => ("Held messages", "held", "hold"),
+            NavEntry::Requests => ("Requests", "requests", "request"),
+            NavEntry::Team => ("Team", "team", "team"),
+            NavEntry::Audit => ("Audit log", "audit", "audit"),
         }
     }
 }
 
 impl Shell {
     /// Returns the groups of the navigation with the entries that the role may open, without empty groups.
-    pub fn groups(&self) -> Vec<Group> {
-        let groups = GROUPS.iter().map(|(title, entries)| Group {
+    pub fn groups(&self) -> Vec<NavGroup> {
+        let groups = GROUPS.iter().map(|(title, entries)| NavGroup {
             title,
             entries: entries.iter().copied().filter(|entry| self.can_open(entry)).collect(),
         });
@@ -152,12 +165,12 @@ impl Shell {
     }
 
     /// Whether the role may open this page.
-    pub fn can_open(&self, entry: &Entry) -> bool {
+    pub fn can_open(&self, entry: &NavEntry) -> bool {
         self.visible.contains(entry)
     }
 
     /// Whether the page belongs to this entry.
-    pub fn is_current(&self, entry: &Entry) -> bool {
+    pub fn is_current(&self, entry: &NavEntry) -> bool {
         self.current == Some(*entry)
     }
 
@@ -206,13 +219,13 @@ pub fn encode_segment(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shell(visible: Vec<Entry>) -> Shell {
+    fn shell(visible: Vec<NavEntry>) -> Shell {
         Shell { account: "shop".to_owned(), visible, ..Shell::default() }
     }
 
     #[test]
     fn group_without_visible_entries_is_left_out() {
-        let groups = shell(vec![Entry::Billing, Entry::Home]).groups();
+        let groups = shell(vec![NavEntry::Billing, NavEntry::Home]).groups();
         let titles: Vec<&str> = groups.iter().map(|group| group.title).collect();
         assert_eq!(titles, ["", "Account"]);
     }
@@ -226,7 +239,7 @@ mod tests {
 
     #[test]
     fn every_entry_is_in_one_group_and_has_its_own_path() {
-        let mut paths: Vec<&str> = Entry::all().into_iter().map(Entry::path).collect();
+        let mut paths: Vec<&str> = NavEntry::all().into_iter().map(NavEntry::path).collect();
         let total = paths.len();
         paths.sort_unstable();
         paths.dedup();

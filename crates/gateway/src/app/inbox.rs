@@ -25,14 +25,14 @@ pub struct InboxCursor {
 /// The newest MO message of a thread.
 #[derive(Clone, Debug)]
 pub struct InboxThread {
-    pub last: InboundMessage,
+    pub last: InboxMessage,
     /// MO messages of the thread among those that were looked at.
     pub count: usize,
 }
 
 /// An MO message and how it was delivered to the customer.
 #[derive(Clone, Debug)]
-pub struct InboundMessage {
+pub struct InboxMessage {
     pub record: InboundRecord,
     pub delivery: InboundDelivery,
 }
@@ -58,7 +58,7 @@ pub enum BindDelivery {
 
 /// A page of threads.
 #[derive(Clone, Debug)]
-pub struct InboxPage {
+pub struct InboxThreads {
     /// The newest first.
     pub threads: Vec<InboxThread>,
     pub next: Option<InboxCursor>,
@@ -70,7 +70,7 @@ pub async fn list_threads(
     account: AccountId,
     cursor: InboxCursor,
     rows: usize,
-) -> Result<InboxPage, OperatorRefusal> {
+) -> Result<InboxThreads, OperatorRefusal> {
     let looked_at = world.store.inbound_parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = page_of_threads(&looked_at, cursor, rows);
     let counts: HashMap<u64, usize> = shown.iter().copied().collect();
@@ -80,7 +80,7 @@ pub async fn list_threads(
         let count = counts.get(&last.record.id).copied().unwrap_or(1);
         InboxThread { last, count }
     });
-    Ok(InboxPage { threads: threads.collect(), next })
+    Ok(InboxThreads { threads: threads.collect(), next })
 }
 
 /// Returns the threads of a page, and where the next page begins.
@@ -121,11 +121,11 @@ fn next_slice(looked_at: &[InboundParties]) -> Option<u64> {
 
 /// MO messages of one thread.
 #[derive(Clone, Debug)]
-pub struct ThreadPage {
+pub struct ThreadMessages {
     pub from: String,
     pub to: String,
     /// The newest first.
-    pub messages: Vec<InboundMessage>,
+    pub messages: Vec<InboxMessage>,
     /// Older ones have numbers below this.
     pub next: Option<u64>,
 }
@@ -137,12 +137,12 @@ pub async fn show_thread(
     id: u64,
     before: Option<u64>,
     rows: usize,
-) -> Result<ThreadPage, OperatorRefusal> {
+) -> Result<ThreadMessages, OperatorRefusal> {
     let found = find_inbound(world, account, id).await?;
     let looked_at = world.store.inbound_parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = thread_in(&looked_at, &found, rows);
     let messages = read_messages(world, account, shown).await?;
-    Ok(ThreadPage { from: found.from, to: found.to, messages, next })
+    Ok(ThreadMessages { from: found.from, to: found.to, messages, next })
 }
 
 /// Returns the numbers of the newest MO messages of the same thread, at most `rows`, and where older ones begin.
@@ -173,7 +173,7 @@ async fn read_messages(
     world: &World,
     account: AccountId,
     ids: Vec<u64>,
-) -> Result<Vec<InboundMessage>, OperatorRefusal> {
+) -> Result<Vec<InboxMessage>, OperatorRefusal> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -187,7 +187,7 @@ async fn read_messages(
             webhook: events.get(&record.message).copied(),
             bind: binds.as_ref().map(|binds| binds.of(&record)),
         };
-        InboundMessage { record, delivery }
+        InboxMessage { record, delivery }
     });
     Ok(messages.collect())
 }

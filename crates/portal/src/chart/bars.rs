@@ -1,6 +1,6 @@
 //! Bars: stacked by state for each hour, and horizontal ones for countries.
 
-use super::scale::Scale;
+use super::scale::AxisScale;
 use super::{Chart, FOOT, HEAD, LegendItem, PLOT, TableRow};
 use super::{close, draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
 use crate::numbers::grouped;
@@ -43,7 +43,7 @@ impl HourStates {
 /// Draws one column for each hour, stacked by state. Hours without messages must be present, with zeros.
 pub fn states_by_hour(title: &str, hours: &[HourStates]) -> Chart {
     let largest = hours.iter().map(|hour| hour.total()).max().unwrap_or_default();
-    let scale = Scale::covering(largest);
+    let scale = AxisScale::covering(largest);
     let all = hours.iter().fold(0, |sum: u64, hour| sum.saturating_add(hour.total()));
     let delivered = hours.iter().fold(0, |sum: u64, hour| sum.saturating_add(hour.delivered));
     let summary = format!(
@@ -77,7 +77,7 @@ pub fn states_by_hour(title: &str, hours: &[HourStates]) -> Chart {
     }
 }
 
-fn draw_column(svg: &mut String, (index, columns): (usize, usize), hour: HourStates, scale: Scale) {
+fn draw_column(svg: &mut String, (index, columns): (usize, usize), hour: HourStates, scale: AxisScale) {
     let width = 100.0 / columns as f64;
     let (x, bar) = (width * (index as f64 + 0.14), width * 0.72);
     let mut bottom = HEAD + PLOT;

@@ -1,6 +1,6 @@
 //! Lines: messages by hour against the usual number, and sparklines.
 
-use super::scale::Scale;
+use super::scale::AxisScale;
 use super::{Chart, FOOT, HEAD, LegendItem, PLOT, TableRow};
 use super::{close, draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
 use crate::numbers::grouped;
@@ -25,7 +25,7 @@ const USUAL: LegendItem = LegendItem { label: "Usual", class: "s-usual" };
 pub fn volume_by_hour(title: &str, hours: &[HourCount]) -> Chart {
     let largest = hours.iter().map(|hour| hour.count.max(hour.usual.unwrap_or_default())).max();
     let largest = largest.unwrap_or_default();
-    let scale = Scale::covering(largest);
+    let scale = AxisScale::covering(largest);
     let all = hours.iter().fold(0, |sum: u64, hour| sum.saturating_add(hour.count));
     let summary = format!("{title}. {} messages. The table below has every hour.", grouped(all));
     let mut svg = open(Some(scale), HEAD + PLOT + FOOT, &summary);
@@ -56,7 +56,7 @@ pub fn volume_by_hour(title: &str, hours: &[HourCount]) -> Chart {
 }
 
 /// Draws both lines in a box of 100 by 100 that is stretched over the plot; strokes keep their width by a class.
-fn draw_lines(svg: &mut String, hours: &[HourCount], scale: Scale) {
+fn draw_lines(svg: &mut String, hours: &[HourCount], scale: AxisScale) {
     let _ = write!(
         svg,
         r#"<svg x="0" y="{HEAD}" width="100%" height="{PLOT}" viewBox="0 0 100 100" preserveAspectRatio="none">"#
@@ -73,7 +73,7 @@ fn draw_lines(svg: &mut String, hours: &[HourCount], scale: Scale) {
 }
 
 /// Returns the line through the values, interrupted where there is none.
-fn path(values: &[Option<u64>], scale: Scale) -> String {
+fn path(values: &[Option<u64>], scale: AxisScale) -> String {
     let mut path = String::new();
     let mut is_drawing = false;
     for (index, value) in values.iter().enumerate() {
@@ -100,7 +100,7 @@ fn readout(hour: HourCount) -> String {
 
 /// Draws a line without axes. `summary` says what it shows, for readers who do not see it.
 pub fn sparkline(summary: &str, values: &[u64]) -> Svg {
-    let scale = Scale { step: 1, top: values.iter().copied().max().unwrap_or_default().max(1) };
+    let scale = AxisScale { step: 1, top: values.iter().copied().max().unwrap_or_default().max(1) };
     let values: Vec<Option<u64>> = values.iter().copied().map(Some).collect();
     let mut svg = format!(
         r#"<svg class="spark" width="100%" height="32" viewBox="0 -4 100 108" preserveAspectRatio="none" role="img" aria-label="{}">"#,

@@ -14,7 +14,7 @@ use crate::svg::Svg;
 use crate::time::Time;
 use askama::Template;
 use askama::filters::HtmlSafe;
-use scale::Scale;
+use scale::AxisScale;
 use std::fmt::Write as _;
 
 /// A chart with its legend and its table.
@@ -63,7 +63,7 @@ const FOOT: f64 = 22.0;
 const TICKS: f64 = 30.0;
 
 /// Opens a drawing of the full width, after the values of its axis if it has one. `summary` is read aloud in its place.
-fn open(scale: Option<Scale>, height: f64, summary: &str) -> String {
+fn open(scale: Option<AxisScale>, height: f64, summary: &str) -> String {
     let mut svg = r#"<div class="plot-box">"#.to_owned();
     if let Some(scale) = scale {
         let _ = write!(svg, r#"<svg class="ticks" width="{TICKS}" height="{height}" aria-hidden="true">"#);
@@ -87,7 +87,7 @@ fn close(mut svg: String) -> Svg {
 }
 
 /// Draws the lines of the axis.
-fn draw_grid(svg: &mut String, scale: Scale) {
+fn draw_grid(svg: &mut String, scale: AxisScale) {
     for value in scale.lines() {
         let y = HEAD + PLOT * (1.0 - scale.share(value));
         let _ = write!(svg, r#"<line class="grid" x1="0" x2="100%" y1="{y:.1}" y2="{y:.1}"/>"#);

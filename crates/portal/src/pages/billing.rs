@@ -8,12 +8,12 @@ use askama::Template;
 /// `GET /accounts/{account}/billing`. Warnings post `warn_at` and `urgent_at` to `billing/warnings`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "billing.html")]
-pub struct Billing {
+pub struct BillingPage {
     pub shell: Shell,
     pub funds: Funds,
     /// `None` if the role may not change warnings.
     pub warnings: Option<Warnings>,
-    pub ledger: Vec<LedgerRow>,
+    pub ledger: Vec<BillingRow>,
     /// The address of the next page of the ledger.
     pub next: Option<String>,
     /// The months with a statement, the newest first.
@@ -45,7 +45,7 @@ pub struct Warnings {
 
 /// A ledger entry.
 #[derive(Clone, Debug)]
-pub struct LedgerRow {
+pub struct BillingRow {
     pub at: Time,
     /// Such as `Top-up`.
     pub kind: String,
@@ -72,7 +72,7 @@ pub struct Month {
 /// `GET /accounts/{account}/billing/statements/{month}`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "statement.html")]
-pub struct Statement {
+pub struct StatementPage {
     pub shell: Shell,
     pub month: String,
     pub currency: String,

@@ -12,7 +12,7 @@ use serde::Serialize;
 /// to `compose/send`. The script posts it to `compose/preview` while the person types and expects a [`Preview`] as JSON.
 #[derive(Clone, Debug, Template)]
 #[template(path = "compose.html")]
-pub struct Compose {
+pub struct ComposePage {
     pub shell: Shell,
     /// The open connections; `None` if there is only one.
     pub connection: Option<Select>,
@@ -40,7 +40,7 @@ pub struct Preview {
     pub forced_words: String,
     pub forced: Vec<ForcedCharacter>,
     /// The errors that sending would return, in the order of checks.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<SendRejection>,
     /// The price that the person confirms, such as `0.150`; empty if there is none.
     pub price: String,
     /// The words of the button: `Send for 0.150 EUR`.
@@ -52,14 +52,14 @@ pub struct Preview {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PreviewPart {
     /// The text in order, split where marking changes.
-    pub runs: Vec<Run>,
+    pub runs: Vec<TextRun>,
     /// How much of the part it uses, such as `67 of 70 characters`.
     pub used: String,
 }
 
 /// A stretch of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Run {
+pub struct TextRun {
     pub text: String,
     /// Whether these characters are not in the GSM 03.38 alphabet.
     pub is_marked: bool,
@@ -85,7 +85,7 @@ pub struct ForcedCharacter {
 
 /// An error that sending would return.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Rejection {
+pub struct SendRejection {
     /// Such as `SENDER_NOT_APPROVED`.
     pub code: String,
     /// What is wrong and what to do.
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn preview_has_every_field_that_the_script_reads() {
         let preview = Preview {
-            parts: vec![PreviewPart { runs: vec![Run::default()], used: String::new() }],
+            parts: vec![PreviewPart { runs: vec![TextRun::default()], used: String::new() }],
             facts: vec![PreviewFact::default()],
             forced: vec![ForcedCharacter::default()],
-            rejections: vec![Rejection::default()],
+            rejections: vec![SendRejection::default()],
             ..Preview::default()
         };
         let json = serde_json::to_string(&preview).unwrap();

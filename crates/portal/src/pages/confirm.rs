@@ -7,7 +7,7 @@ use askama::Template;
 /// A page that names the consequences of a change before it is made. Works for every destructive action.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "confirm.html")]
-pub struct Confirm {
+pub struct ConfirmPage {
     pub shell: Shell,
     /// The question: `Revoke key lk_live_1?`
     pub title: String,
@@ -30,7 +30,7 @@ pub struct Confirm {
 /// `GET /accounts/{account}/re-authenticate?next=…`: the password again. Posts `password` and `next` to the same address.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "reauthenticate.html")]
-pub struct Reauthenticate {
+pub struct ReauthenticatePage {
     pub shell: Shell,
     /// Why the person is asked: a sentence.
     pub purpose: String,

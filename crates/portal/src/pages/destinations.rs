@@ -1,6 +1,6 @@
 //! Destinations: prices, coverage, and which countries are switched on.
 
-use crate::elements::{Chip, Fact, Link};
+use crate::elements::{Chip, Fact, PageLink};
 use crate::forms::{Field, Select};
 use crate::layout::Shell;
 use crate::time::Time;
@@ -10,7 +10,7 @@ use askama::Template;
 /// country code).
 #[derive(Clone, Debug, Template)]
 #[template(path = "destinations.html")]
-pub struct Destinations {
+pub struct DestinationsPage {
     pub shell: Shell,
     pub currency: String,
     /// The number of the question what a message to it costs.
@@ -48,7 +48,7 @@ pub struct NumberAnswer {
 pub struct NumberRejection {
     pub code: String,
     pub text: String,
-    pub remedy: Link,
+    pub remedy: PageLink,
 }
 
 /// A country.

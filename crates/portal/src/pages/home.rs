@@ -9,10 +9,10 @@ use askama::Template;
 /// `GET /accounts/{account}`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "home.html")]
-pub struct Home {
+pub struct HomePage {
     pub shell: Shell,
     /// What the account may still spend; `None` if the role may not see money.
-    pub money: Option<Money>,
+    pub money: Option<AvailableFunds>,
     /// Messages accepted today, such as `12,408`.
     pub today: String,
     /// Today against the usual number at this time of day, such as `8 % above usual`.
@@ -44,7 +44,7 @@ pub struct Home {
 
 /// What the account may still spend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Money {
+pub struct AvailableFunds {
     /// Such as `1,204.50`.
     pub available: String,
     pub currency: String,

@@ -8,7 +8,7 @@ use askama::Template;
 /// `GET /accounts/{account}/inbox`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "inbox.html")]
-pub struct Inbox {
+pub struct InboxPage {
     pub shell: Shell,
     /// The newest first.
     pub threads: Vec<ThreadRow>,
@@ -40,7 +40,7 @@ pub struct ThreadRow {
 /// `compose`, which shows the price first.
 #[derive(Clone, Debug, Template)]
 #[template(path = "thread.html")]
-pub struct Thread {
+pub struct ThreadPage {
     pub shell: Shell,
     /// The handset, masked for roles that may not see it.
     pub from: String,
@@ -51,7 +51,7 @@ pub struct Thread {
     /// The address of older ones.
     pub older: Option<String>,
     /// `None` if the role may not send, or the handset cannot be written to.
-    pub reply: Option<Reply>,
+    pub reply: Option<ReplyForm>,
 }
 
 /// One message of a thread.
@@ -70,7 +70,7 @@ pub struct ThreadMessage {
 
 /// What a reply is sent with.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub struct ReplyForm {
     pub from: String,
     pub to: String,
 }

@@ -10,7 +10,7 @@ use askama::Template;
 /// check is `GET keys?address=…&key=…`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "keys.html")]
-pub struct Keys {
+pub struct KeysPage {
     pub shell: Shell,
     pub rows: Vec<KeyRow>,
     /// `None` if the role may not create keys.
@@ -53,12 +53,12 @@ pub struct CreateKey {
 pub struct CheckAddress {
     pub address: Field,
     pub key: Select,
-    pub answer: Option<Admission>,
+    pub answer: Option<AddressCheck>,
 }
 
 /// Whether requests from an address are admitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Admission {
+pub struct AddressCheck {
     pub is_admitted: bool,
     /// `Requests from 203.0.113.9 with key lk_live_1 are admitted.`
     pub text: String,
@@ -71,7 +71,7 @@ pub struct Admission {
 /// page `keys/{id}/revoke`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "key.html")]
-pub struct Key {
+pub struct KeyPage {
     pub shell: Shell,
     pub row: KeyRow,
     /// `None` for keys from before this was kept.
@@ -118,7 +118,7 @@ impl Example {
 /// The answer to creating or rotating a key: the only page with the secret.
 #[derive(Clone, Debug, Template)]
 #[template(path = "key_secret.html")]
-pub struct KeySecret {
+pub struct KeySecretPage {
     pub shell: Shell,
     pub key: String,
     pub label: String,

@@ -7,14 +7,14 @@ use askama::Template;
 /// `GET /accounts/{account}/limits`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "limits.html")]
-pub struct Limits {
+pub struct LimitsPage {
     pub shell: Shell,
     /// What stops messages now: a missing verification, a daily limit that is used up.
     pub notices: Vec<Notice>,
     /// Verification, tier and throughput.
     pub facts: Vec<Fact>,
     /// `None` if the role may not see connections.
-    pub connections: Option<Vec<ConnectionLimits>>,
+    pub connections: Option<Vec<ConnectionLimitsCard>>,
     pub controls: Vec<ControlRow>,
     /// Requests that a rate or a control rejected in the last 24 hours, by code.
     pub rejected: Vec<RejectedRow>,
@@ -25,7 +25,7 @@ pub struct Limits {
 
 /// The limits of a connection.
 #[derive(Clone, Debug, Default)]
-pub struct ConnectionLimits {
+pub struct ConnectionLimitsCard {
     pub name: String,
     /// Requests per second.
     pub rate: String,

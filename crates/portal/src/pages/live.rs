@@ -6,11 +6,11 @@ use crate::time::Time;
 use askama::Template;
 use serde::Serialize;
 
-/// `GET /accounts/{account}/live`. The script reads a [`LiveFrame`] from each event named `frame` of
+/// `GET /accounts/{account}/live`. The script reads a [`LiveUpdate`] from each event named `frame` of
 /// `{account}/live/events`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "live.html")]
-pub struct Live {
+pub struct LivePage {
     pub shell: Shell,
     /// The address of the event stream.
     pub feed: String,
@@ -37,7 +37,7 @@ pub struct LiveRow {
 
 /// What changed since the frame before, for the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LiveFrame {
+pub struct LiveUpdate {
     /// Messages that changed per second; `None` in the first frame.
     pub per_second: Option<u64>,
     /// Says so where only a sample is shown: `showing 20 of 3,412/s`.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn frame_has_every_field_that_the_script_reads() {
-        let frame = LiveFrame { shown: vec![LiveChange::default()], ..LiveFrame::default() };
+        let frame = LiveUpdate { shown: vec![LiveChange::default()], ..LiveUpdate::default() };
         let json = serde_json::to_string(&frame).unwrap();
         let script = std::str::from_utf8(crate::assets::script().bytes).unwrap();
         for field in

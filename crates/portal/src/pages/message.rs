@@ -1,6 +1,6 @@
 //! One message: its state in words, its facts, its cost, its timeline.
 
-use crate::elements::{Chip, Fact, Freshness, Link, Notice, Tone};
+use crate::elements::{Chip, Fact, Freshness, Notice, PageLink, Tone};
 use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
@@ -8,7 +8,7 @@ use askama::Template;
 /// `GET /accounts/{account}/messages/{id}`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "message.html")]
-pub struct Message {
+pub struct MessageDetailPage {
     pub shell: Shell,
     pub id: String,
     pub state: Chip,
@@ -23,11 +23,11 @@ pub struct Message {
     /// Country, network, encoding, connection, request id and so on.
     pub facts: Vec<Fact>,
     pub text: Text,
-    pub cost: Cost,
+    pub cost: MessageCost,
     /// The oldest first.
-    pub timeline: Vec<Step>,
+    pub timeline: Vec<TimelineStep>,
     /// The attempts to post its DLR; the oldest first.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<WebhookAttemptRow>,
     /// Compose with the same sender, recipient and text; `None` if the role may not send.
     pub send_again: Option<String>,
     /// How long the script waits before it reads the page again, in milliseconds; `None` once nothing more is expected.
@@ -58,7 +58,7 @@ pub struct Segment {
 
 /// The cost as a sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct MessageCost {
     /// The number of parts that were charged.
     pub parts: u8,
     /// The price of one part, such as `0.075`; `None` if it is unknown now.
@@ -73,7 +73,7 @@ pub struct Cost {
 
 /// One step of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TimelineStep {
     /// Milliseconds after the acceptance.
     pub at_ms: u64,
     pub tone: Tone,
@@ -89,10 +89,10 @@ pub struct Step {
 
 /// One POST of a webhook event about the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct WebhookAttemptRow {
     pub at: Time,
     /// The event and the address of its page.
-    pub event: Link,
+    pub event: PageLink,
     pub number: u32,
     /// The HTTP status or the failure.
     pub result: Chip,

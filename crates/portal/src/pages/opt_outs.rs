@@ -9,7 +9,7 @@ use askama::Template;
 /// (`numbers`, `import_note`) and to `opt-outs/keywords` (`words`); lifting is the page `opt-outs/{number}/lift`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "opt_outs.html")]
-pub struct OptOuts {
+pub struct OptOutsPage {
     pub shell: Shell,
     pub search: Field,
     pub is_filtered: bool,

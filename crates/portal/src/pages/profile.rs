@@ -14,7 +14,7 @@ use askama::Template;
 /// recovery codes are the pages `/profile/second-factor/off` and `/profile/second-factor/codes`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "profile.html")]
-pub struct Profile {
+pub struct ProfilePage {
     pub shell: Shell,
     /// Only errors are shown.
     pub password: Field,
@@ -54,7 +54,7 @@ pub struct SessionRow {
 /// The setup of a second factor. Posts `code` to `/profile/second-factor/confirm`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "second_factor_setup.html")]
-pub struct SecondFactorSetup {
+pub struct SecondFactorSetupPage {
     pub shell: Shell,
     /// `otpauth://totp/…`
     pub uri: String,
@@ -68,7 +68,7 @@ pub struct SecondFactorSetup {
 /// The recovery codes, shown once.
 #[derive(Clone, Debug, Template)]
 #[template(path = "recovery_codes.html")]
-pub struct RecoveryCodes {
+pub struct RecoveryCodesPage {
     pub shell: Shell,
     pub codes: Vec<String>,
 }

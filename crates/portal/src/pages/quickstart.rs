@@ -7,7 +7,7 @@ use askama::Template;
 /// `GET /accounts/{account}/quickstart?key=…`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "quickstart.html")]
-pub struct Quickstart {
+pub struct QuickstartPage {
     pub shell: Shell,
     /// The keys that can be used.
     pub keys: Select,

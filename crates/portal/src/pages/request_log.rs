@@ -9,10 +9,10 @@ use askama::Template;
 /// `GET /accounts/{account}/request-log`. The filters are the query: `code`, `kind`, `rejected`, `since`, `until`, `request`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "request_log.html")]
-pub struct RequestLog {
+pub struct RequestLogPage {
     pub shell: Shell,
     /// Rejected requests by code, the most frequent first.
-    pub groups: Vec<RequestGroup>,
+    pub groups: Vec<RejectedGroup>,
     /// Such as `in the last 24 hours`.
     pub period: String,
     /// Any code, or one.
@@ -26,14 +26,14 @@ pub struct RequestLog {
     /// The `X-Request-Id`.
     pub request: Field,
     pub is_filtered: bool,
-    pub rows: Vec<RequestRow>,
+    pub rows: Vec<LoggedRequestRow>,
     pub next: Option<String>,
     pub freshness: Freshness,
 }
 
 /// The rejected requests with one code.
 #[derive(Clone, Debug)]
-pub struct RequestGroup {
+pub struct RejectedGroup {
     pub code: String,
     pub count: String,
     pub what_to_do: String,
@@ -48,7 +48,7 @@ pub struct RequestGroup {
 
 /// One request.
 #[derive(Clone, Debug)]
-pub struct RequestRow {
+pub struct LoggedRequestRow {
     pub at: Time,
     /// Such as `POST /api/v1/sms` or `submit_sm`.
     pub operation: String,

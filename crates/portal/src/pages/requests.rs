@@ -10,9 +10,9 @@ use askama::Template;
 /// `requests/{id}/withdraw` is a post.
 #[derive(Clone, Debug, Template)]
 #[template(path = "requests.html")]
-pub struct Requests {
+pub struct RequestsPage {
     pub shell: Shell,
-    pub rows: Vec<RequestRow>,
+    pub rows: Vec<CustomerRequestRow>,
     /// The address of the next page.
     pub next: Option<String>,
     /// `None` if the role may not make requests.
@@ -21,7 +21,7 @@ pub struct Requests {
 
 /// A request.
 #[derive(Clone, Debug)]
-pub struct RequestRow {
+pub struct CustomerRequestRow {
     pub id: String,
     pub at: Time,
     pub by: String,

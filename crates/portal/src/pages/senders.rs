@@ -9,7 +9,7 @@ use askama::Template;
 /// `requests?kind=sender`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "senders.html")]
-pub struct Senders {
+pub struct SendersPage {
     pub shell: Shell,
     pub rows: Vec<SenderRow>,
     /// One for each connection: its approved senders with the default chosen.

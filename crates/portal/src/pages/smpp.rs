@@ -10,7 +10,7 @@ use askama::Template;
 /// to `smpp/{connection}/allow-list`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "smpp.html")]
-pub struct Smpp {
+pub struct SmppPage {
     pub shell: Shell,
     /// One for each SMPP connection.
     pub cards: Vec<BindCard>,
@@ -74,7 +74,7 @@ pub struct RejectedBind {
 /// The answer to rotating a password: the only page with it.
 #[derive(Clone, Debug, Template)]
 #[template(path = "smpp_password.html")]
-pub struct SmppPassword {
+pub struct SmppPasswordPage {
     pub shell: Shell,
     pub system_id: String,
     pub password: String,
@@ -85,7 +85,7 @@ pub struct SmppPassword {
 /// `GET /accounts/{account}/smpp/{connection}/trace`. Posts to `trace/start` and `trace/stop`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "smpp_trace.html")]
-pub struct SmppTrace {
+pub struct SmppTracePage {
     pub shell: Shell,
     pub connection: String,
     /// When the trace ends, if it runs.

@@ -1,4 +1,4 @@
-//! The team: members, roles, invitations.
+//! The team: members, roles, invitations. The invitations of a signed-in user, who may be in no account yet.
 
 use crate::forms::{Field, Select};
 use crate::layout::Shell;
@@ -10,10 +10,10 @@ use askama::Template;
 /// are posts.
 #[derive(Clone, Debug, Template)]
 #[template(path = "team.html")]
-pub struct Team {
+pub struct TeamPage {
     pub shell: Shell,
-    pub members: Vec<Member>,
-    pub invitations: Vec<Invitation>,
+    pub members: Vec<MemberRow>,
+    pub invitations: Vec<InvitationRow>,
     /// `None` if the role may not invite.
     pub invite: Option<Invite>,
     /// The link that was just made, where no mail is sent: shown once.
@@ -22,7 +22,7 @@ pub struct Team {
 
 /// A member of the account.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct MemberRow {
     /// The id in URLs.
     pub id: String,
     pub email: String,
@@ -40,7 +40,7 @@ pub struct Member {
 
 /// An invitation that was not accepted yet.
 #[derive(Clone, Debug)]
-pub struct Invitation {
+pub struct InvitationRow {
     pub id: String,
     pub email: String,
     pub role: String,
@@ -66,4 +66,36 @@ pub struct NewLink {
     pub email: String,
     pub url: String,
     pub expires: Time,
+}
+
+/// `GET /invitations`. The form posts `password`, `code`, `link` and `csrf` to the same address, with `accept` or `decline` naming
+/// the account.
+#[derive(Clone, Debug, Default, Template)]
+#[template(path = "invitations.html")]
+pub struct InvitationsPage {
+    pub csrf: String,
+    /// The address of the user.
+    pub email: String,
+    pub invitations: Vec<InvitationCard>,
+    /// The token of the link that led here; empty if none did.
+    pub link: String,
+    /// Only the error is shown.
+    pub password: Field,
+    /// Whether the user has a second factor.
+    pub needs_code: bool,
+    /// Only the error is shown.
+    pub code: Field,
+    /// Whether the user has an account to go to.
+    pub has_account: bool,
+}
+
+/// An invitation to an account.
+#[derive(Clone, Debug)]
+pub struct InvitationCard {
+    pub account: String,
+    pub role: String,
+    /// `None` if the operator invited.
+    pub invited_by: Option<String>,
+    /// `None` if it does not expire.
+    pub expires: Option<Time>,
 }

@@ -13,15 +13,15 @@ use askama::Template;
 /// `webhooks/replay` (`since`).
 #[derive(Clone, Debug, Template)]
 #[template(path = "webhooks.html")]
-pub struct Webhooks {
+pub struct WebhooksPage {
     pub shell: Shell,
     pub dlr_webhook: Field,
     pub inbound_webhook: Field,
     /// The form of DLRs of each connection: `full` or `short`.
     pub forms: Vec<ConnectionForm>,
-    pub endpoints: Vec<Endpoint>,
+    pub endpoints: Vec<EndpointCard>,
     /// `None` until the first URL is saved.
-    pub secret: Option<Secret>,
+    pub secret: Option<SigningSecretCard>,
     /// `dlr-full`, `dlr-short` or `inbound`.
     pub test_event: Select,
     /// The result of a test event that was just sent.
@@ -47,7 +47,7 @@ pub struct ConnectionForm {
 
 /// The queue of one of the two URLs.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct EndpointCard {
     /// `DLRs` or `MO messages`.
     pub name: String,
     pub state: Chip,
@@ -59,7 +59,7 @@ pub struct Endpoint {
 
 /// The secret that signs every post.
 #[derive(Clone, Debug, Default)]
-pub struct Secret {
+pub struct SigningSecretCard {
     /// Only after the person asked for it and signed in again.
     pub revealed: Option<String>,
     /// Whether a next secret is staged: posts have a signature of each.
@@ -108,7 +108,7 @@ impl EventRow {
 /// `GET /accounts/{account}/webhooks/events/{event}`. Posts to `webhooks/events/{event}/replay`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "webhook_event.html")]
-pub struct WebhookEvent {
+pub struct WebhookEventPage {
     pub shell: Shell,
     pub row: EventRow,
     pub facts: Vec<Fact>,

@@ -3,7 +3,7 @@
 use super::Portal;
 use super::member::Member;
 use super::reply::{NoPage, fault};
-use crate::pages::keys::Admission;
+use crate::pages::keys::AddressCheck;
 use hermod_domain::catalogue::AllowList;
 use hermod_gateway::app::operator::{self, LiveBinds};
 use hermod_gateway::app::rejecting_list;
@@ -68,7 +68,7 @@ pub(super) fn summary(list: &AllowList) -> String {
 }
 
 /// Says whether requests from an address are admitted, and what each list says. The lists have names, such as `Key`.
-pub(super) fn admission(address: IpAddr, with: &str, lists: [(String, &AllowList); 2]) -> Admission {
+pub(super) fn admission(address: IpAddr, with: &str, lists: [(String, &AllowList); 2]) -> AddressCheck {
     let rejecting = rejecting_list([lists[0].1, lists[1].1], Some(address));
     let text = match rejecting {
         None => format!("Requests from {address} with {with} are admitted."),
@@ -82,7 +82,7 @@ pub(super) fn admission(address: IpAddr, with: &str, lists: [(String, &AllowList
         (false, Some(network)) => format!("{name}: {} matches", Network(*network)),
         (false, None) => format!("{name}: no match in {}", summary(list)),
     };
-    Admission { is_admitted: rejecting.is_none(), text, lists: lists.iter().map(line).collect() }
+    AddressCheck { is_admitted: rejecting.is_none(), text, lists: lists.iter().map(line).collect() }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::member::Member;
 use super::reply::{self, Reply, page_with_status};
 use super::shown::time;
 use crate::forms::{Field, Select};
-use crate::layout::{Entry, encode_segment};
-use crate::pages::audit::{Audit, AuditRow, FieldChange};
+use crate::layout::{NavEntry, encode_segment};
+use crate::pages::audit::{AuditPage, AuditedChange, ChangedField};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
@@ -74,12 +74,12 @@ pub(super) async fn list(
             (StatusCode::BAD_REQUEST, Page { items: Vec::new(), next: None }, Some(error))
         }
     };
-    let shell = member.shell(Entry::Audit);
+    let shell = member.shell(NavEntry::Audit);
     let filters = [("who", &who), ("action", &action), ("since", &since)];
     let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
     let set = filters.iter().filter(|(_, value)| !value.is_empty());
     let same: String = set.map(|(name, value)| format!("&{name}={}", encode_segment(value))).collect();
-    let audit = Audit {
+    let audit = AuditPage {
         next: found.next.map(|next| {
             let shown = portal.world.numbers.show(NumberKind::AuditRow, next);
             format!("{}?before={shown}{same}", shell.path("audit"))
@@ -94,8 +94,8 @@ pub(super) async fn list(
     Ok(page_with_status(status, &audit))
 }
 
-fn row(view: AuditRowView) -> AuditRow {
-    AuditRow {
+fn row(view: AuditRowView) -> AuditedChange {
+    AuditedChange {
         at: time(&view.at).unwrap_or(Time(0)),
         who: view.by.strip_prefix("user ").map(str::to_owned).unwrap_or(view.by),
         from: view.from,
@@ -126,14 +126,14 @@ fn words(action: &str) -> String {
     format!("{verb} {}", kind.replace('_', "-"))
 }
 
-fn changes(detail: &Value) -> Vec<FieldChange> {
+fn changes(detail: &Value) -> Vec<ChangedField> {
     let fields = detail.as_object().into_iter().flatten();
     let change = |(field, value): (&String, &Value)| {
         let (before, after) = match value.as_array().map(Vec::as_slice) {
             Some([before, after]) => (shown(before), shown(after)),
             _ => (None, shown(value)),
         };
-        FieldChange { field: field.clone(), before, after }
+        ChangedField { field: field.clone(), before, after }
     };
     fields.map(change).collect()
 }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(words("key.update"), "Changed key");
         assert_eq!(words("opt_out.create"), "Created opt-out");
         assert_eq!(words("ledger.top-up"), "ledger top-up");
-        let expect = FieldChange {
+        let expect = ChangedField {
             field: "revoked".to_owned(),
             before: Some("false".to_owned()),
             after: Some("true".to_owned()),

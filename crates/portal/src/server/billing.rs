@@ -1,16 +1,15 @@
 //! Balance, ledger, statements and low-balance warnings of an account.
 
-use super::extract::{Path, Query};
-use super::form::Change;
+use super::State;
+use super::export::csv;
+use super::extract::{MemberForm, Path, Query};
 use super::member::Member;
-use super::money::{runway_days, runway_words, signed};
 use super::reply::{NoPage, Reply, fault, page, page_with_status};
-use super::shown::time;
-use super::{State, csv};
+use super::shown::{runway_days, runway_words, signed, time};
 use crate::forms::Field;
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::{amount, grouped};
-use crate::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
+use crate::pages::billing::{BillingPage, BillingRow, Funds, Month, StatementPage, StatementRow, Warnings};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::money::Money;
@@ -52,13 +51,13 @@ pub(super) async fn show(
     Ok(page(&billing(&portal.world, &member, before).await?))
 }
 
-async fn billing(world: &World, member: &Member, before: Option<u64>) -> Result<Billing, NoPage> {
+async fn billing(world: &World, member: &Member, before: Option<u64>) -> Result<BillingPage, NoPage> {
     let account = &member.account_name;
     let before = before.map(|shown| RowNumber::from(world.numbers.read(NumberKind::LedgerRow, shown)));
     let query = LedgerQuery { before, limit: Limit::try_from(ROWS.to_string()).ok() };
     let ledger = operator::list_ledger(world, account, query).await?;
-    let shell = member.shell(Entry::Billing);
-    Ok(Billing {
+    let shell = member.shell(NavEntry::Billing);
+    Ok(BillingPage {
         funds: funds(world, member).await?,
         warnings: member.may(Permission::ChangeMoney).then(|| warnings(world, member)),
         next: ledger.next.map(|next| {
@@ -98,8 +97,8 @@ fn warnings(world: &World, member: &Member) -> Warnings {
     }
 }
 
-fn ledger_row(view: LedgerEntryView) -> LedgerRow {
-    LedgerRow {
+fn ledger_row(view: LedgerEntryView) -> BillingRow {
+    BillingRow {
         at: time(&view.at).unwrap_or(Time(0)),
         kind: kind_words(&view.kind),
         note: with_credit(view.note, view.credit_used.0),
@@ -192,7 +191,7 @@ pub(super) struct WarningsForm {
 /// `POST /accounts/{account}/billing/warnings`.
 pub(super) async fn save_warnings(
     axum::extract::State(portal): State,
-    Change { member, form: WarningsForm { warn_at, urgent_at } }: Change<WarningsForm>,
+    MemberForm { member, form: WarningsForm { warn_at, urgent_at } }: MemberForm<WarningsForm>,
 ) -> Reply {
     member.require(Permission::ChangeMoney)?;
     let parsed = [parse(&warn_at), parse(&urgent_at)];
@@ -260,7 +259,7 @@ pub(super) async fn show_statement(
     if is_csv {
         let statement = operator::show_whole_statement(&portal.world, account, &days).await?;
         // Names of accounts are plain words.
-        return Ok(csv::file(&format!("statement-{account}-{month}"), operator::statement_csv(&statement)));
+        return Ok(csv(&format!("statement-{account}-{month}"), operator::statement_csv(&statement)));
     }
     let statement = operator::show_statement(&portal.world, account, &days).await?;
     Ok(page(&statement_page(&member, month, statement)))
@@ -273,10 +272,10 @@ fn days_of(month: &str) -> Option<DaysQuery> {
     Some(DaysQuery { from: first.to_string(), to: Day::new(next.get() - 1).to_string() })
 }
 
-fn statement_page(member: &Member, month: &str, view: StatementView) -> Statement {
-    let shell = member.shell(Entry::Billing);
+fn statement_page(member: &Member, month: &str, view: StatementView) -> StatementPage {
+    let shell = member.shell(NavEntry::Billing);
     let is_cut_off = view.cut_off || view.lines.len() > LINES_MAX;
-    Statement {
+    StatementPage {
         month: month_words(month),
         currency: view.currency,
         opening: amount(&view.opening.balance.to_string()),

@@ -1,14 +1,13 @@
 //! The password again, before something sensitive is changed or shown.
 
-use super::extract::Query;
-use super::form::Change;
+use super::extract::{MemberForm, Query};
 use super::member::Member;
 use super::reply::{Reply, page, page_with_status, redirect};
 use super::sign_in_code::WRONG_CODE;
 use super::{Portal, State, next_page};
 use crate::forms::Field;
-use crate::layout::Entry;
-use crate::pages::confirm::Reauthenticate;
+use crate::layout::NavEntry;
+use crate::pages::confirm::ReauthenticatePage;
 use axum::http::StatusCode;
 use hermod_gateway::app::users::{UserRefusal, confirm_password};
 use hermod_gateway::secrets::Secret;
@@ -29,12 +28,12 @@ pub(super) async fn show(
     Ok(page(&form(&portal, &member, &next)))
 }
 
-fn form(portal: &Portal, member: &Member, next: &str) -> Reauthenticate {
+fn form(portal: &Portal, member: &Member, next: &str) -> ReauthenticatePage {
     let next = next_page::checked(next);
     let catalogue = portal.world.catalogue();
     let user = catalogue.users().by_id(member.session.user);
-    Reauthenticate {
-        shell: member.shell(Entry::Home),
+    ReauthenticatePage {
+        shell: member.shell(NavEntry::Home),
         purpose: "Secrets, addresses and users are changed only by the user who typed the password in the last ten minutes. Enter your password, then make the change again."
             .to_owned(),
         cancel: next.clone(),
@@ -56,7 +55,7 @@ pub(super) struct ConfirmationForm {
 /// `POST /accounts/{account}/re-authenticate`.
 pub(super) async fn submit(
     axum::extract::State(portal): State,
-    Change { member, form: ConfirmationForm { password, code, next } }: Change<ConfirmationForm>,
+    MemberForm { member, form: ConfirmationForm { password, code, next } }: MemberForm<ConfirmationForm>,
 ) -> Reply {
     let (password, source) = (Secret::new(password), member.source.address);
     let again = form(&portal, &member, &next);
@@ -68,11 +67,11 @@ pub(super) async fn submit(
         }
         Err(UserRefusal::WrongSignIn) => {
             let password = Field::invalid("", "The password is wrong. Type it again.");
-            Ok(page_with_status(StatusCode::UNAUTHORIZED, &Reauthenticate { password, ..again }))
+            Ok(page_with_status(StatusCode::UNAUTHORIZED, &ReauthenticatePage { password, ..again }))
         }
         Err(UserRefusal::WrongCode) => {
             let code = Field::invalid("", WRONG_CODE);
-            Ok(page_with_status(StatusCode::UNAUTHORIZED, &Reauthenticate { code, ..again }))
+            Ok(page_with_status(StatusCode::UNAUTHORIZED, &ReauthenticatePage { code, ..again }))
         }
         Err(refusal) => Err(refusal.into()),
     }

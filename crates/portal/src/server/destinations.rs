@@ -1,18 +1,16 @@
 //! Destinations: prices and coverage of every country, countries switched on and off, and the price of one number.
 
-use super::extract::Query;
-use super::form::Change;
+use super::export::csv_of_today;
+use super::extract::{MemberForm, Query};
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page, page_with_status, sentence};
 use super::shown::time;
-use super::{Portal, State, csv, remedies};
+use super::{Portal, State, remedies};
 use crate::elements::{Chip, Fact, Tone};
 use crate::forms::{Field, Select};
-use crate::layout::{Entry, Shell, encode_segment};
+use crate::layout::{NavEntry, Shell, encode_segment};
 use crate::numbers::amount;
-use crate::pages::destinations::{
-    DestinationRow, Destinations as DestinationsPage, NumberAnswer, NumberRejection, Switch,
-};
+use crate::pages::destinations::{DestinationRow, DestinationsPage, NumberAnswer, NumberRejection, Switch};
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
@@ -30,7 +28,7 @@ const SHOWN: [(&str, &str); 4] =
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Filter {
+pub(super) struct DestinationFilter {
     country: String,
     show: String,
     after: String,
@@ -41,14 +39,18 @@ pub(super) struct Filter {
 pub(super) async fn list(
     axum::extract::State(portal): State,
     member: Member,
-    Query(filter): Query<Filter>,
+    Query(filter): Query<DestinationFilter>,
 ) -> Reply {
     member.require(Permission::ReadMoney)?;
     Ok(page(&page_of(&portal, &member, filter).await?))
 }
 
-async fn page_of(portal: &Portal, member: &Member, filter: Filter) -> Result<DestinationsPage, NoPage> {
-    let shell = member.shell(Entry::Destinations);
+async fn page_of(
+    portal: &Portal,
+    member: &Member,
+    filter: DestinationFilter,
+) -> Result<DestinationsPage, NoPage> {
+    let shell = member.shell(NavEntry::Destinations);
     let found = operator::list_destinations(&portal.world, &member.account_name)?;
     let wanted = filter.country.trim().to_lowercase();
     let fits = |item: &&DestinationView| {
@@ -60,7 +62,7 @@ async fn page_of(portal: &Portal, member: &Member, filter: Filter) -> Result<Des
     fitting.truncate(ROWS);
     let next = fitting.last().filter(|_| has_more).map(|last| next_page(&shell, &filter, &last.country));
     let (number, answer) = answer(portal, member, &shell, &filter.number).await?;
-    let can_request = member.may(Permission::MakeRequests) && shell.can_open(&Entry::Requests);
+    let can_request = member.may(Permission::MakeRequests) && shell.can_open(&NavEntry::Requests);
     Ok(DestinationsPage {
         currency: found.currency,
         number,
@@ -86,7 +88,7 @@ fn is_shown(item: &DestinationView, show: &str) -> bool {
     }
 }
 
-fn next_page(shell: &Shell, filter: &Filter, after: &str) -> String {
+fn next_page(shell: &Shell, filter: &DestinationFilter, after: &str) -> String {
     let fields = [("country", filter.country.as_str()), ("show", filter.show.as_str()), ("after", after)];
     let given = fields.into_iter().filter(|(_, value)| !value.is_empty());
     let pairs: Vec<String> = given.map(|(name, value)| format!("{name}={}", encode_segment(value))).collect();
@@ -231,7 +233,7 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
             push_row(&mut text, &cells);
         }
     }
-    Ok(csv::file_of_today(&portal, "prices", text))
+    Ok(csv_of_today(&portal, "prices", text))
 }
 
 #[derive(Deserialize)]
@@ -243,7 +245,7 @@ pub(super) struct SwitchForm {
 /// `POST /accounts/{account}/destinations/switch`.
 pub(super) async fn switch(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<SwitchForm>,
+    MemberForm { member, form }: MemberForm<SwitchForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     let (country, is_on) = match form {
@@ -261,7 +263,7 @@ pub(super) async fn switch(
         Ok(()) => Ok(member.done("destinations", "country-off")),
         Err(refusal) => {
             let error = fault(refusal)?;
-            let mut shown = page_of(&portal, &member, Filter::default()).await?;
+            let mut shown = page_of(&portal, &member, DestinationFilter::default()).await?;
             shown.country = Field::invalid(country, error);
             Ok(page_with_status(StatusCode::BAD_REQUEST, &shown))
         }

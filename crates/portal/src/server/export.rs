@@ -1,12 +1,13 @@
-//! Files that are made while they are sent.
+//! Files as downloads: CSV files, and exports that are made while they are sent.
 
 use super::extract::Query;
 use super::member::Member;
-use super::messages::{Filter, query_of};
+use super::messages::{MessageListFilter, query_of};
 use super::reply::{NoPage, Reply};
-use super::{Portal, State, csv};
+use super::{Portal, State};
 use axum::body::Body;
-use axum::response::Response;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use hermod_domain::permission::Permission;
@@ -19,12 +20,12 @@ const EXPORTS_RETRY_S: u32 = 30;
 pub(super) async fn messages(
     axum::extract::State(portal): State,
     member: Member,
-    Query(filter): Query<Filter>,
+    Query(filter): Query<MessageListFilter>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let may_see_numbers = member.may(Permission::ReadTexts);
     let reader = Reader::Customer { may_see_numbers };
-    let filter = Filter::of_export(filter);
+    let filter = MessageListFilter::of_export(filter);
     let filter = if may_see_numbers { filter } else { filter.without_number() };
     let query = query_of(&member, &filter);
     let rows = operator::export_messages(&portal.world, query, reader).await;
@@ -33,12 +34,12 @@ pub(super) async fn messages(
         OperatorRefusal::InvalidField { .. } => NoPage::NotFound,
         refusal => refusal.into(),
     })?;
-    Ok(csv_file(&portal, rows, "messages"))
+    Ok(csv_stream(&portal, rows, "messages"))
 }
 
 /// Sends a file as it is read. If reading fails or the gateway stops, the connection is cut, so that the browser sees that the
 /// file is incomplete.
-pub(super) fn csv_file(portal: &Portal, rows: Rows, name: &str) -> Response {
+fn csv_stream(portal: &Portal, rows: Rows, name: &str) -> Response {
     let stopping = portal.workers.stopping();
     let pieces = stream::unfold(Some(rows), move |rows| {
         let stopping = stopping.clone();
@@ -59,5 +60,20 @@ pub(super) fn csv_file(portal: &Portal, rows: Rows, name: &str) -> Response {
             }
         }
     });
-    csv::file_of_today(portal, name, Body::from_stream(pieces))
+    csv_of_today(portal, name, Body::from_stream(pieces))
+}
+
+/// Returns a file that the browser saves under a name with the day.
+pub(super) fn csv_of_today(portal: &Portal, name: &str, content: impl Into<Body>) -> Response {
+    csv(&format!("{name}-{}", portal.world.clock.now().day()), content)
+}
+
+/// Returns a file that the browser saves under a name: plain letters, digits and dashes.
+pub(super) fn csv(name: &str, content: impl Into<Body>) -> Response {
+    let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}.csv\""));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present")),
+        (header::CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
+    ];
+    (headers, content.into()).into_response()
 }

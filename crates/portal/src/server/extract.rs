@@ -1,9 +1,18 @@
-//! Parts of a request. One that cannot be parsed leads to the page that says that there is no such page.
+//! Parts of a request. A path or query that cannot be parsed leads to the page that says that there is no such page. Forms
+//! are accepted only from our own pages: the `Origin` header must name this host, and inside a session the form must have the
+//! session's token.
 
+use super::Portal;
+use super::member::{Member, Person};
 use super::reply::NoPage;
-use axum::extract::FromRequestParts;
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use hermod_gateway::app::users::Session;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// The names in a path.
 pub(super) struct Path<T>(pub(super) T);
@@ -26,5 +35,118 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(head: &mut Parts, state: &S) -> Result<Query<T>, NoPage> {
         let parsed = axum::extract::Query::from_request_parts(head, state).await;
         parsed.map(|axum::extract::Query(query)| Query(query)).map_err(|_| NoPage::NotFound)
+    }
+}
+
+/// A form sent by one of our pages.
+pub(super) struct Form<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, state: &S) -> Result<Form<T>, NoPage> {
+        if !is_own_origin(request.headers()) {
+            return Err(NoPage::StaleForm);
+        }
+        let form = axum::Form::<T>::from_request(request, state).await;
+        form.map(|axum::Form(form)| Form(form)).map_err(|_| NoPage::StaleForm)
+    }
+}
+
+/// A form of a member, with the token of the session. The role is checked by the handler.
+pub(super) struct MemberForm<T> {
+    pub(super) member: Member,
+    pub(super) form: T,
+}
+
+/// A form of a user on a page that belongs to no account, with the token of the session.
+pub(super) struct PersonForm<T> {
+    pub(super) member: Member,
+    pub(super) form: T,
+}
+
+/// A form without fields of its own.
+#[derive(Deserialize)]
+pub(super) struct NoFields {}
+
+#[derive(Deserialize)]
+struct Token {
+    csrf: String,
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Portal>> for MemberForm<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, portal: &Arc<Portal>) -> Result<MemberForm<T>, NoPage> {
+        let (mut head, body) = request.into_parts();
+        let member = Member::from_request_parts(&mut head, portal).await?;
+        let form = checked(&member.session, head, body, portal).await?;
+        Ok(MemberForm { member, form })
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Portal>> for PersonForm<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, portal: &Arc<Portal>) -> Result<PersonForm<T>, NoPage> {
+        let (mut head, body) = request.into_parts();
+        let Person(member) = Person::from_request_parts(&mut head, portal).await?;
+        let form = checked(&member.session, head, body, portal).await?;
+        Ok(PersonForm { member, form })
+    }
+}
+
+/// Reads a form that has the token of the session.
+async fn checked<T: DeserializeOwned>(
+    session: &Session,
+    head: Parts,
+    body: Body,
+    portal: &Arc<Portal>,
+) -> Result<T, NoPage> {
+    // The guard has read it, and limits it.
+    let body = to_bytes(body, usize::MAX).await.map_err(|_| NoPage::StaleForm)?;
+    let whole = |body: &axum::body::Bytes| Request::from_parts(head.clone(), Body::from(body.clone()));
+    let Form(Token { csrf }) = Form::<Token>::from_request(whole(&body), portal).await?;
+    check_csrf(session, &csrf)?;
+    let Form(form) = Form::<T>::from_request(whole(&body), portal).await?;
+    Ok(form)
+}
+
+/// Whether the request was made by a page of this host. Browsers send `Origin` with every form, and scripts cannot change it.
+fn is_own_origin(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return false };
+    let named = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    named.is_some_and(|named| named.eq_ignore_ascii_case(host))
+}
+
+/// Checks the token of a form of a session.
+pub(super) fn check_csrf(session: &Session, given: &str) -> Result<(), NoPage> {
+    if session.has_csrf(given) { Ok(()) } else { Err(NoPage::StaleForm) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn form_of_another_origin_is_refused() {
+        let headers = |origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("sms.example:8080"));
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+            }
+            headers
+        };
+        assert!(is_own_origin(&headers(Some("https://sms.example:8080"))));
+        assert!(is_own_origin(&headers(Some("http://sms.example:8080"))));
+        for other in
+            ["https://evil.example", "https://sms.example", "null", "https://sms.example:8080.evil.example"]
+        {
+            assert!(!is_own_origin(&headers(Some(other))), "{other}");
+        }
+        assert!(!is_own_origin(&headers(None)));
     }
 }

@@ -4,7 +4,7 @@ use super::State;
 use super::extract::Query;
 use super::member::Member;
 use super::reply::{Reply, redirect};
-use crate::layout::{Entry, encode_segment};
+use crate::layout::{NavEntry, encode_segment};
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::Limit;
@@ -27,7 +27,7 @@ pub(super) async fn find(
     Query(FindQuery { q }): Query<FindQuery>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let shell = member.shell(Entry::Messages);
+    let shell = member.shell(NavEntry::Messages);
     let wanted = q.trim();
     if wanted.is_empty() || wanted.len() > CHARS_MAX {
         return Ok(redirect(&shell.path("messages")));

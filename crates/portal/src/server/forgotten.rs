@@ -2,10 +2,10 @@
 //! beside the request.
 
 use super::State;
-use super::form::Form;
+use super::extract::Form;
 use super::member::From;
 use super::reply::{NoPage, Reply, page};
-use crate::pages::access::Forgotten;
+use crate::pages::access::ForgottenPage;
 use axum::response::Response;
 use hermod_gateway::app::users;
 use hermod_gateway::world::SignInKey;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 /// `GET /sign-in/forgotten`.
 pub(super) async fn show(axum::extract::State(portal): State) -> Response {
-    page(&Forgotten { sends_mail: portal.world.mail.is_open(), ..Forgotten::default() })
+    page(&ForgottenPage { sends_mail: portal.world.mail.is_open(), ..ForgottenPage::default() })
 }
 
 #[derive(Deserialize)]
@@ -40,5 +40,5 @@ pub(super) async fn submit(
             }
         });
     }
-    Ok(page(&Forgotten { sends_mail, is_requested: true, ..Forgotten::default() }))
+    Ok(page(&ForgottenPage { sends_mail, is_requested: true, ..ForgottenPage::default() }))
 }

@@ -4,7 +4,7 @@
 use super::Portal;
 use super::host;
 use super::reply::page_with_status;
-use crate::pages::access::PlainMessage;
+use crate::pages::access::PlainMessagePage;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -42,7 +42,9 @@ pub(super) async fn guard(State(portal): State<Arc<Portal>>, request: Request, n
             let close = [(header::CONNECTION, "close")];
             (StatusCode::BAD_REQUEST, close, format!("{field}: {rule}\n")).into_response()
         }
-        Err(PageRefusal::Body) => page_with_status(StatusCode::PAYLOAD_TOO_LARGE, &PlainMessage::too_large()),
+        Err(PageRefusal::Body) => {
+            page_with_status(StatusCode::PAYLOAD_TOO_LARGE, &PlainMessagePage::too_large())
+        }
     };
     set_headers(response.headers_mut(), portal.is_tls);
     let status = response.status().as_u16();
@@ -64,7 +66,7 @@ async fn run(
         // The receiver is gone if the browser disconnected.
         let _ = done.send(work.await);
     });
-    let lost = |_| page_with_status(StatusCode::INTERNAL_SERVER_ERROR, &PlainMessage::server_error(""));
+    let lost = |_| page_with_status(StatusCode::INTERNAL_SERVER_ERROR, &PlainMessagePage::server_error(""));
     answer.await.unwrap_or_else(lost)
 }
 

@@ -6,8 +6,8 @@ use super::member::Member;
 use super::reply::{Reply, page};
 use super::shown::time;
 use crate::elements::{Chip, Tone};
-use crate::layout::Entry;
-use crate::pages::held::{Held, HeldRow};
+use crate::layout::NavEntry;
+use crate::pages::messages::{HeldPage, HeldRow};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
@@ -41,9 +41,9 @@ pub(super) async fn list(
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
     let found = operator::list_reviews(&portal.world, query).await?;
-    let shell = member.shell(Entry::Held);
+    let shell = member.shell(NavEntry::Held);
     let now = portal.world.clock.now();
-    let can_send = member.may(Permission::SendMessages) && shell.can_open(&Entry::Compose);
+    let can_send = member.may(Permission::SendMessages) && shell.can_open(&NavEntry::Compose);
     let row = |view: ReviewView| {
         let compose = can_send.then(|| {
             let shown = numbers.show(NumberKind::Review, view.id);
@@ -51,7 +51,7 @@ pub(super) async fn list(
         });
         row(&member, view, compose, now)
     };
-    Ok(page(&Held {
+    Ok(page(&HeldPage {
         next: found
             .next
             .map(|next| format!("{}?before={}", shell.path("held"), numbers.show(NumberKind::Review, next))),

@@ -4,15 +4,14 @@ use super::State;
 use super::home_attention::{LOW_DAYS, attention, first_steps};
 use super::home_usual::{HOUR_MS, SINCE, Weeks};
 use super::member::Member;
-use super::money::{runway_days, runway_words};
 use super::reply::{Reply, page};
-use super::shown::{country_name, freshness};
+use super::shown::{country_name, freshness, runway_days, runway_words};
 use crate::chart::{
     CountryBar, HourCount, HourStates, horizontal_bars, sparkline, states_by_hour, volume_by_hour,
 };
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::{amount, duration, grouped, percent};
-use crate::pages::home::{Home, Money};
+use crate::pages::home::{AvailableFunds, HomePage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
@@ -39,13 +38,13 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     let days: Vec<u64> = by_day.items.iter().map(|row| row.accepted).collect();
     let has_traffic = by_day.items.iter().any(|row| row.accepted > 0);
     let was_delivered = by_day.items.iter().any(|row| row.delivered > 0);
-    let shell = member.shell(Entry::Home);
+    let shell = member.shell(NavEntry::Home);
     let money = match member.may(Permission::ReadMoney) {
         true => Some(money(world, account).await?),
         false => None,
     };
     let known = money.as_ref().map(|(money, runway)| (money.is_empty, *runway));
-    Ok(page(&Home {
+    Ok(page(&HomePage {
         attention: attention(world, &member, &shell, known).await?,
         first_steps: match was_delivered {
             true => Vec::new(),
@@ -142,7 +141,7 @@ fn volume(hours: &[HourStates], weeks: &Weeks<'_>) -> Vec<HourCount> {
 
 /// The balance as the page shows it, and whether nothing is left.
 struct Funds {
-    shown: Money,
+    shown: AvailableFunds,
     is_empty: bool,
 }
 
@@ -152,7 +151,7 @@ async fn money(world: &World, account: &str) -> Result<(Funds, Option<i64>), Ope
     let available = balance.available.0;
     let runway = runway_days(world, account, available).await?;
     let is_empty = available <= hermod_domain::money::Money::ZERO;
-    let shown = Money {
+    let shown = AvailableFunds {
         available: amount(&balance.available.to_string()),
         currency: balance.currency,
         runway: runway.map(runway_words),

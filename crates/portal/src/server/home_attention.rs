@@ -3,7 +3,7 @@
 use super::member::Member;
 use super::shown::time;
 use crate::elements::{Notice, Tone};
-use crate::layout::{Entry, Shell};
+use crate::layout::{NavEntry, Shell};
 use crate::numbers::{duration, grouped};
 use crate::pages::home::FirstStep;
 use hermod_domain::catalogue::Catalogue;
@@ -41,13 +41,13 @@ pub(super) async fn attention(
     if held > 0 {
         let texts = if held == 1 { "text is" } else { "texts are" };
         let text = format!("{held} {texts} held for review and not sent.");
-        notices.push(linked(shell, Notice::new(Tone::Waiting, text), Entry::Held, "Held messages"));
+        notices.push(linked(shell, Notice::new(Tone::Waiting, text), NavEntry::Held, "Held messages"));
     }
     Ok(notices)
 }
 
 /// Adds a link to a page, if it exists for the role.
-fn linked(shell: &Shell, notice: Notice, entry: Entry, label: &str) -> Notice {
+fn linked(shell: &Shell, notice: Notice, entry: NavEntry, label: &str) -> Notice {
     if shell.can_open(&entry) { notice.with_link(label, &shell.path(entry.path())) } else { notice }
 }
 
@@ -60,11 +60,11 @@ fn about_account(catalogue: &Catalogue, member: &Member, shell: &Shell) -> Vec<N
     if !view.account.verified {
         let text =
             "The identity of the account is not verified: messages are rejected with VERIFICATION_REQUIRED.";
-        notices.push(linked(shell, Notice::new(Tone::Bad, text), Entry::Requests, "Request verification"));
+        notices.push(linked(shell, Notice::new(Tone::Bad, text), NavEntry::Requests, "Request verification"));
     }
     if view.approved_senders().is_empty() {
         let text = "No sender is approved: messages are rejected with SENDER_NOT_APPROVED.";
-        notices.push(linked(shell, Notice::new(Tone::Bad, text), Entry::Senders, "Senders"));
+        notices.push(linked(shell, Notice::new(Tone::Bad, text), NavEntry::Senders, "Senders"));
     }
     notices
 }
@@ -80,7 +80,7 @@ fn about_money(shell: &Shell, is_empty: bool, runway: Option<i64>) -> Option<Not
         }
         _ => return None,
     };
-    Some(linked(shell, notice, Entry::Billing, "Billing"))
+    Some(linked(shell, notice, NavEntry::Billing, "Billing"))
 }
 
 fn about_webhook(shell: &Shell, endpoint: &EndpointView, now: Timestamp) -> Option<Notice> {
@@ -99,7 +99,7 @@ fn about_webhook(shell: &Shell, endpoint: &EndpointView, now: Timestamp) -> Opti
     } else {
         return None;
     };
-    Some(linked(shell, notice, Entry::Webhooks, "Webhooks"))
+    Some(linked(shell, notice, NavEntry::Webhooks, "Webhooks"))
 }
 
 /// Says what about connections and keys will lead to rejections.
@@ -112,13 +112,13 @@ fn about_setup(catalogue: &Catalogue, member: &Member, shell: &Shell, now: Times
     }
     for (_, name, _) in open.filter(|(_, _, connection)| connection.default_sender.is_none()) {
         let text = format!("Connection {name} has no default sender: requests without `from` are rejected.");
-        notices.push(linked(shell, Notice::new(Tone::Neutral, text), Entry::Senders, "Choose one"));
+        notices.push(linked(shell, Notice::new(Tone::Neutral, text), NavEntry::Senders, "Choose one"));
     }
     for (public, key) in catalogue.keys_of(member.account) {
         let left = key.expires_at.filter(|at| key.is_valid_at(now) && at.since(now) < EXPIRES_SOON);
         notices.extend(left.map(|at| {
             let text = format!("API key {public} expires on {}.", at.day());
-            linked(shell, Notice::new(Tone::Warning, text), Entry::Keys, "API keys")
+            linked(shell, Notice::new(Tone::Warning, text), NavEntry::Keys, "API keys")
         }));
     }
     notices
@@ -131,7 +131,7 @@ pub(super) fn first_steps(world: &World, member: &Member, shell: &Shell, has_sen
     let has_key = catalogue.keys_of(member.account).iter().any(|(_, key)| key.is_valid_at(now));
     let has_sender =
         catalogue.account(member.account).is_some_and(|view| !view.approved_senders().is_empty());
-    let step = |title: &str, text: &str, (entry, action): (Entry, &str), is_done| FirstStep {
+    let step = |title: &str, text: &str, (entry, action): (NavEntry, &str), is_done| FirstStep {
         title: title.to_owned(),
         text: text.to_owned(),
         href: if shell.can_open(&entry) { shell.path(entry.path()) } else { "/docs".to_owned() },
@@ -142,25 +142,25 @@ pub(super) fn first_steps(world: &World, member: &Member, shell: &Shell, has_sen
         step(
             "Have a sender approved",
             "The name or number that recipients see.",
-            (Entry::Senders, "Senders"),
+            (NavEntry::Senders, "Senders"),
             has_sender,
         ),
         step(
             "Create an API key",
             "Your programs send with a key and its secret.",
-            (Entry::Keys, "API keys"),
+            (NavEntry::Keys, "API keys"),
             has_key,
         ),
         step(
             "Send the first message",
             "Here, with your own price shown first, or from code.",
-            (Entry::Compose, "Compose"),
+            (NavEntry::Compose, "Compose"),
             has_sent,
         ),
         step(
             "See it delivered",
             "Its page shows every step until the handset has it.",
-            (Entry::Messages, "Messages"),
+            (NavEntry::Messages, "Messages"),
             false,
         ),
     ]

@@ -6,15 +6,15 @@ use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use super::shown::time;
 use crate::elements::{Chip, Tone};
-use crate::layout::{Entry, Shell};
-use crate::pages::inbox::{Inbox, Reply as ReplyTo, Thread, ThreadMessage, ThreadRow};
+use crate::layout::{NavEntry, Shell};
+use crate::pages::inbox::{InboxPage, ReplyForm, ThreadMessage, ThreadPage, ThreadRow};
 use crate::time::Time;
 use hermod_domain::ids::MessageId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::inbox::{
-    BindDelivery, InboundDelivery, InboundMessage, InboxCursor, InboxThread, ThreadPage, WebhookStatus,
+    BindDelivery, InboundDelivery, InboxCursor, InboxMessage, InboxThread, ThreadMessages, WebhookStatus,
     find_inbound, list_threads, show_thread,
 };
 use hermod_gateway::app::operator::{self, OperatorRefusal};
@@ -47,9 +47,9 @@ pub(super) async fn list(
     member.require(Permission::ReadMessages)?;
     let cursor = InboxCursor { slice, before };
     let found = list_threads(&portal.world, member.account, cursor, THREADS).await?;
-    let shell = member.shell(Entry::Inbox);
+    let shell = member.shell(NavEntry::Inbox);
     let rows = found.threads.into_iter().map(|thread| row(&member, &shell, slice, thread));
-    Ok(page(&Inbox {
+    Ok(page(&InboxPage {
         threads: rows.collect(),
         next: found.next.map(|next| address(&shell, next)),
         is_first: cursor == InboxCursor::default(),
@@ -64,7 +64,7 @@ fn address(shell: &Shell, cursor: InboxCursor) -> String {
 }
 
 fn row(member: &Member, shell: &Shell, slice: Option<u64>, thread: InboxThread) -> ThreadRow {
-    let InboxThread { last: InboundMessage { record, delivery }, count } = thread;
+    let InboxThread { last: InboxMessage { record, delivery }, count } = thread;
     let mut href = shell.path_to("inbox", &record.id.to_string());
     if let Some(slice) = slice {
         href.push_str(&format!("?before={slice}"));
@@ -128,9 +128,9 @@ pub(super) async fn thread(
     let id = id.parse().map_err(|_| NoPage::NotFound)?;
     let found = show_thread(world, member.account, id, before, MESSAGES).await?;
     let own = own_messages(world, &member, &found, before).await?;
-    let shell = member.shell(Entry::Inbox);
+    let shell = member.shell(NavEntry::Inbox);
     let may_read = member.may(Permission::ReadTexts);
-    let received = found.messages.iter().map(|InboundMessage { record, delivery }| ThreadMessage {
+    let received = found.messages.iter().map(|InboxMessage { record, delivery }| ThreadMessage {
         is_own: false,
         at: Time(record.received_at.as_millis()),
         text: may_read.then(|| record.text.clone()),
@@ -144,9 +144,9 @@ pub(super) async fn thread(
     messages.sort_by_key(|message| message.at);
     let can_reply = member.may(Permission::SendMessages) && Msisdn::parse(&found.from).is_ok();
     let older = |before: u64| format!("{}?before={before}", shell.path_to("inbox", &id.to_string()));
-    Ok(page(&Thread {
+    Ok(page(&ThreadPage {
         older: found.next.map(older),
-        reply: can_reply.then(|| ReplyTo { from: found.to.clone(), to: found.from.clone() }),
+        reply: can_reply.then(|| ReplyForm { from: found.to.clone(), to: found.from.clone() }),
         from: member.shown_number(Some(found.from)).unwrap_or_default(),
         to: found.to,
         messages,
@@ -158,7 +158,7 @@ pub(super) async fn thread(
 async fn own_messages(
     world: &World,
     member: &Member,
-    found: &ThreadPage,
+    found: &ThreadMessages,
     before: Option<u64>,
 ) -> Result<Vec<MessageView>, NoPage> {
     let since = match (found.next, found.messages.last()) {

@@ -1,14 +1,13 @@
 //! The invitations of a signed-in user: accepted with the password, or declined. The page belongs to no account.
 
-use super::extract::Query;
-use super::form::{Form, check_csrf};
+use super::extract::{Form, Query, check_csrf};
 use super::member::{From, MaybeSession, Signed};
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
 use super::sign_in_code::WRONG_CODE;
 use super::{Portal, State};
 use crate::forms::Field;
 use crate::layout::encode_segment;
-use crate::pages::invitations::{Invitation, Invitations};
+use crate::pages::team::{InvitationCard, InvitationsPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::ids::AccountId;
@@ -66,23 +65,23 @@ async fn of_link(portal: &Portal, session: &Session, token: &str) -> Result<Opti
     }))
 }
 
-fn invitations(portal: &Portal, session: &Session, link: &str, open: &[OwnInvitation]) -> Invitations {
+fn invitations(portal: &Portal, session: &Session, link: &str, open: &[OwnInvitation]) -> InvitationsPage {
     let catalogue = portal.world.catalogue();
     let user = catalogue.users().by_id(session.user).map(|(_, user)| user);
-    let row = |one: &OwnInvitation| Invitation {
+    let row = |one: &OwnInvitation| InvitationCard {
         account: one.account_name.clone(),
         role: one.role.to_string(),
         invited_by: one.invited_by.clone(),
         expires: one.expires_at.map(|at| Time(at.as_millis())),
     };
-    Invitations {
+    InvitationsPage {
         csrf: session.csrf.clone(),
         email: session.email.clone(),
         invitations: open.iter().map(row).collect(),
         link: link.to_owned(),
         needs_code: user.is_some_and(|user| user.second_factor.is_some()),
         has_account: user.is_some_and(|user| user.memberships().next().is_some()),
-        ..Invitations::default()
+        ..InvitationsPage::default()
     }
 }
 
@@ -124,11 +123,11 @@ pub(super) async fn answer(
         Ok(()) => {}
         Err(UserRefusal::WrongSignIn) => {
             let password = Field::invalid("", "The password is wrong. Type it again.");
-            return Ok(page_with_status(StatusCode::UNAUTHORIZED, &Invitations { password, ..again }));
+            return Ok(page_with_status(StatusCode::UNAUTHORIZED, &InvitationsPage { password, ..again }));
         }
         Err(UserRefusal::WrongCode) => {
             let code = Field::invalid("", WRONG_CODE);
-            return Ok(page_with_status(StatusCode::UNAUTHORIZED, &Invitations { code, ..again }));
+            return Ok(page_with_status(StatusCode::UNAUTHORIZED, &InvitationsPage { code, ..again }));
         }
         Err(refusal) => return Err(refusal.into()),
     }

@@ -1,16 +1,15 @@
 //! One API key: label, expiry, allow-lists, rotation, revocation.
 
-use super::extract::Path;
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields, Path};
 use super::key_rows::{OwnKey, base_url, old_secret_until, overlap, overlaps, row};
 use super::keys::secret_page;
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page, page_with_status};
 use super::{Portal, State, allow_list};
 use crate::forms::Field;
-use crate::layout::{Entry, encode_segment};
-use crate::pages::confirm::Confirm;
-use crate::pages::keys::{Example, Key};
+use crate::layout::{NavEntry, encode_segment};
+use crate::pages::confirm::ConfirmPage;
+use crate::pages::keys::{Example, KeyPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
@@ -33,12 +32,12 @@ pub(super) async fn show(
     Ok(page(&key(&portal, &member, &own).await?))
 }
 
-async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<Key, NoPage> {
+async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<KeyPage, NoPage> {
     let now = portal.world.clock.now();
     let used = operator::last_key_use(&portal.world, member.account, &own.id).await?;
     let OwnKey { id, key, .. } = own;
-    Ok(Key {
-        shell: member.shell(Entry::Keys),
+    Ok(KeyPage {
+        shell: member.shell(NavEntry::Keys),
         row: row(id, key, own.connection_name(), used.as_ref(), now),
         created: Some(Time(key.created_at.as_millis())),
         label: Field::new(&key.label),
@@ -81,7 +80,7 @@ pub(super) struct SaveForm {
 pub(super) async fn save(
     axum::extract::State(portal): State,
     Path((_, id)): KeyPath,
-    Change { member, form }: Change<SaveForm>,
+    MemberForm { member, form }: MemberForm<SaveForm>,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
     let networks = allow_list::parse(&form.allow_list);
@@ -132,7 +131,7 @@ async fn rejected(
     [label, expires, list]: [Option<String>; 3],
 ) -> Reply {
     let field = |value: &String, error| Field { value: value.clone(), error };
-    let page = Key {
+    let page = KeyPage {
         label: field(&form.label, label),
         expires: field(&form.expires, expires),
         allow_list: field(&form.allow_list, list),
@@ -150,7 +149,7 @@ pub(super) struct ConnectionListForm {
 pub(super) async fn save_connection_list(
     axum::extract::State(portal): State,
     Path((_, id)): KeyPath,
-    Change { member, form }: Change<ConnectionListForm>,
+    MemberForm { member, form }: MemberForm<ConnectionListForm>,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
     match allow_list::save_of_connection(&portal, &member, own.connection_name(), &form.connection_list)
@@ -159,7 +158,7 @@ pub(super) async fn save_connection_list(
         Ok(()) => Ok(member.done(&key_path(&id), "list-saved")),
         Err(error) => {
             let connection_list = Field::invalid(form.connection_list, error);
-            let page = Key { connection_list, ..key(&portal, &member, &own).await? };
+            let page = KeyPage { connection_list, ..key(&portal, &member, &own).await? };
             Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
         }
     }
@@ -174,7 +173,7 @@ pub(super) struct RotateForm {
 pub(super) async fn rotate(
     axum::extract::State(portal): State,
     Path((_, id)): KeyPath,
-    Change { member, form }: Change<RotateForm>,
+    MemberForm { member, form }: MemberForm<RotateForm>,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
     let overlap = match overlap(&form.overlap) {
@@ -210,8 +209,8 @@ pub(super) async fn ask_revoke(
         used,
         Some("Messages that were accepted are still delivered.".to_owned()),
     ];
-    Ok(page(&Confirm {
-        shell: member.shell(Entry::Keys),
+    Ok(page(&ConfirmPage {
+        shell: member.shell(NavEntry::Keys),
         title: format!("Revoke key {id}?"),
         text: "Requests with this key are rejected from now on with INVALID_API_KEY, with the old secret of a rotation too. This cannot be undone."
             .to_owned(),
@@ -228,7 +227,7 @@ pub(super) async fn ask_revoke(
 pub(super) async fn revoke(
     axum::extract::State(portal): State,
     Path((_, id)): KeyPath,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     changeable(&portal, &member, &id)?;
     let patch = Map::from_iter([("revoked".to_owned(), Value::Bool(true))]);

@@ -1,14 +1,13 @@
 //! The list of API keys, creating one, and whether an address would be admitted.
 
-use super::extract::Query;
-use super::form::Change;
+use super::extract::{MemberForm, Query};
 use super::key_rows::{OwnKey, base_url, row};
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page, page_with_status};
 use super::{Portal, State, allow_list};
 use crate::forms::{Field, Select};
-use crate::layout::Entry;
-use crate::pages::keys::{Admission, CheckAddress, CreateKey, Example, KeyRow, KeySecret, Keys};
+use crate::layout::NavEntry;
+use crate::pages::keys::{AddressCheck, CheckAddress, CreateKey, Example, KeyRow, KeySecretPage, KeysPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -58,7 +57,7 @@ async fn keys(
     member: &Member,
     query: &CheckQuery,
     create: CreateForm,
-) -> Result<Keys, NoPage> {
+) -> Result<KeysPage, NoPage> {
     let rows = rows(portal, member).await?;
     let catalogue = portal.world.catalogue();
     let open =
@@ -74,8 +73,8 @@ async fn keys(
         expires: Select::new(expiries, &create.expires),
         allow_list: Field { value: create.allow_list, error: create.allow_list_error },
     };
-    Ok(Keys {
-        shell: member.shell(Entry::Keys),
+    Ok(KeysPage {
+        shell: member.shell(NavEntry::Keys),
         check: check(portal, member, query, &rows),
         rows,
         create: can_create.then_some(form),
@@ -116,7 +115,7 @@ fn check(portal: &Portal, member: &Member, query: &CheckQuery, rows: &[KeyRow]) 
     CheckAddress { address: Field::new(text), key, answer }
 }
 
-fn admission(portal: &Portal, own: &OwnKey, address: IpAddr) -> Admission {
+fn admission(portal: &Portal, own: &OwnKey, address: IpAddr) -> AddressCheck {
     let connection = own.connection();
     let lists = [
         ("Key".to_owned(), &own.key.allow),
@@ -147,7 +146,7 @@ pub(super) struct CreateForm {
 /// `POST /accounts/{account}/keys`.
 pub(super) async fn create(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<CreateForm>,
+    MemberForm { member, form }: MemberForm<CreateForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed("keys")?;
@@ -175,8 +174,8 @@ pub(super) async fn create(
     let acting = member.acting(&portal);
     let saved = operator::put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
     match saved {
-        Ok((saved, _)) => {
-            let secret = saved.applied.secrets.first().map(|made| made.secret.clone());
+        Ok(saved) => {
+            let secret = saved.view.applied.secrets.first().map(|made| made.secret.clone());
             let secret = secret.ok_or(NoPage::Failed)?;
             Ok(secret_page(&portal, &member, &id, &form.label, &secret, None))
         }
@@ -201,8 +200,8 @@ pub(super) fn secret_page(
     secret: &str,
     old_secret_until: Option<Time>,
 ) -> Response {
-    page(&KeySecret {
-        shell: member.shell(Entry::Keys),
+    page(&KeySecretPage {
+        shell: member.shell(NavEntry::Keys),
         key: id.to_owned(),
         label: label.to_owned(),
         secret: secret.to_owned(),

@@ -5,9 +5,9 @@ use super::reply::{NoPage, Reply, page};
 use super::shown::{freshness, time};
 use super::{Portal, State};
 use crate::elements::{Chip, Fact, Notice, Tone};
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::{amount, duration, grouped};
-use crate::pages::limits::{ConnectionLimits, ControlRow, Limits, RejectedRow};
+use crate::pages::limits::{ConnectionLimitsCard, ControlRow, LimitsPage, RejectedRow};
 use hermod_domain::catalogue::{Connection, Tier};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::permission::Permission;
@@ -44,10 +44,10 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         true => Some(connections(&portal, &member).await?),
         false => None,
     };
-    let shell = member.shell(Entry::Limits);
+    let shell = member.shell(NavEntry::Limits);
     let controls: Vec<ControlRow> = traffic.controls.iter().map(|one| control(one, &traffic)).collect();
     let can_request = member.may(Permission::MakeRequests);
-    Ok(page(&Limits {
+    Ok(page(&LimitsPage {
         notices: notices(&portal, &member, &controls),
         facts: facts(&portal, &member, &traffic)?,
         connections,
@@ -106,7 +106,7 @@ fn facts(portal: &Portal, member: &Member, traffic: &TrafficView) -> Result<Vec<
 }
 
 /// Returns the connections of the account with their use in the last hour, in the order of their names.
-async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionLimits>, NoPage> {
+async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionLimitsCard>, NoPage> {
     let world = &portal.world;
     let account = Some(member.account_name.clone());
     let query = StatisticsQuery {
@@ -141,7 +141,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         let (accepted, busiest) = used.get(name).copied().unwrap_or_default();
         let limited = limited.get(name).copied().unwrap_or_default();
         let plus = if is_more && limited > 0 { "+" } else { "" };
-        ConnectionLimits {
+        ConnectionLimitsCard {
             name: name.to_owned(),
             rate: grouped(connection.requests_per_second.into()),
             accepted: grouped(accepted),
@@ -153,7 +153,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
             }),
         }
     };
-    let mut rows: Vec<ConnectionLimits> =
+    let mut rows: Vec<ConnectionLimitsCard> =
         catalogue.connections_of(member.account).into_iter().map(row).collect();
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(rows)

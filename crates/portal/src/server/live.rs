@@ -5,8 +5,8 @@ use super::reply::{NoPage, Reply, page};
 use super::shown::time;
 use super::{Portal, State};
 use crate::elements::Chip;
-use crate::layout::Entry;
-use crate::pages::live::{Live, LiveChange, LiveFrame, LiveRow};
+use crate::layout::NavEntry;
+use crate::pages::live::{LiveChange, LivePage, LiveRow, LiveUpdate};
 use crate::pages::message::step_words;
 use crate::time::Time;
 use axum::body::Body;
@@ -43,7 +43,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         ..MessagesQuery::default()
     };
     let found = operator::search_messages(&portal.world, query).await?;
-    let shell = member.shell(Entry::Live);
+    let shell = member.shell(NavEntry::Live);
     let rows = found.items.into_iter().map(|message| LiveRow {
         accepted_at: time(&message.accepted_at).unwrap_or(Time(0)),
         id: message.id,
@@ -53,7 +53,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         step: Chip::of_state(&message.state).label,
         state: Chip::of_state(&message.state),
     });
-    Ok(page(&Live { feed: shell.path("live/events"), note: None, rows: rows.collect(), shell }))
+    Ok(page(&LivePage { feed: shell.path("live/events"), note: None, rows: rows.collect(), shell }))
 }
 
 /// `GET /accounts/{account}/live/events`: an event `frame` about twice a second while messages change, until the browser
@@ -134,7 +134,7 @@ impl Watcher {
 }
 
 /// Shows a frame as the role may see it, without what only concerns the operator.
-fn shown(member: &Member, frame: LiveView) -> LiveFrame {
+fn shown(member: &Member, frame: LiveView) -> LiveUpdate {
     let changes = frame.shown.into_iter().rev().map(|LiveMessageView { message, step }| {
         let words = step.as_ref().map(|step| step_words(&step.step, step.state.as_deref()).1.to_owned());
         LiveChange {
@@ -147,5 +147,5 @@ fn shown(member: &Member, frame: LiveView) -> LiveFrame {
             step: words.unwrap_or_else(|| step_words("accepted", None).1.to_owned()),
         }
     });
-    LiveFrame { per_second: frame.per_second, note: frame.note, shown: changes.collect() }
+    LiveUpdate { per_second: frame.per_second, note: frame.note, shown: changes.collect() }
 }

@@ -4,7 +4,7 @@
 use super::reply::{NoPage, redirect};
 use super::{Portal, cookie, flash};
 use crate::elements::{Notice, Tone};
-use crate::layout::{AccountChoice, Entry, Shell, encode_segment};
+use crate::layout::{AccountChoice, NavEntry, Shell, encode_segment};
 use crate::numbers::amount;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::Method;
@@ -143,26 +143,26 @@ async fn member_in(
 }
 
 /// The pages that exist, with what a role must have to open them.
-const ENTRIES: &[(Entry, Permission)] = &[
-    (Entry::Home, Permission::ReadMessages),
-    (Entry::Messages, Permission::ReadMessages),
-    (Entry::Keys, Permission::ReadSetup),
-    (Entry::Smpp, Permission::ReadSetup),
-    (Entry::Quickstart, Permission::ReadSetup),
-    (Entry::OptOuts, Permission::ReadTexts),
-    (Entry::Senders, Permission::ReadSetup),
-    (Entry::Destinations, Permission::ReadMoney),
-    (Entry::Webhooks, Permission::ReadSetup),
-    (Entry::RequestLog, Permission::ReadMessages),
-    (Entry::Live, Permission::ReadMessages),
-    (Entry::Compose, Permission::SendMessages),
-    (Entry::Inbox, Permission::ReadMessages),
-    (Entry::Billing, Permission::ReadMoney),
-    (Entry::Team, Permission::ReadTeam),
-    (Entry::Limits, Permission::ReadMessages),
-    (Entry::Held, Permission::ReadMessages),
-    (Entry::Requests, Permission::ReadMessages),
-    (Entry::Audit, Permission::ReadTeam),
+const ENTRIES: &[(NavEntry, Permission)] = &[
+    (NavEntry::Home, Permission::ReadMessages),
+    (NavEntry::Messages, Permission::ReadMessages),
+    (NavEntry::Keys, Permission::ReadSetup),
+    (NavEntry::Smpp, Permission::ReadSetup),
+    (NavEntry::Quickstart, Permission::ReadSetup),
+    (NavEntry::OptOuts, Permission::ReadTexts),
+    (NavEntry::Senders, Permission::ReadSetup),
+    (NavEntry::Destinations, Permission::ReadMoney),
+    (NavEntry::Webhooks, Permission::ReadSetup),
+    (NavEntry::RequestLog, Permission::ReadMessages),
+    (NavEntry::Live, Permission::ReadMessages),
+    (NavEntry::Compose, Permission::SendMessages),
+    (NavEntry::Inbox, Permission::ReadMessages),
+    (NavEntry::Billing, Permission::ReadMoney),
+    (NavEntry::Team, Permission::ReadTeam),
+    (NavEntry::Limits, Permission::ReadMessages),
+    (NavEntry::Held, Permission::ReadMessages),
+    (NavEntry::Requests, Permission::ReadMessages),
+    (NavEntry::Audit, Permission::ReadTeam),
 ];
 
 impl Member {
@@ -209,7 +209,7 @@ impl Member {
     }
 
     /// Returns what surrounds a page of this account.
-    pub(super) fn shell(&self, current: Entry) -> Shell {
+    pub(super) fn shell(&self, current: NavEntry) -> Shell {
         let visible = ENTRIES.iter().filter(|(_, permission)| self.may(*permission));
         Shell {
             account: self.account_name.clone(),

@@ -7,9 +7,9 @@ use super::message_attempts::attempts_of;
 use super::reply::{NoPage, Reply, page};
 use super::shown::{country_name, freshness, time};
 use crate::elements::{Chip, Fact, Notice, Tone};
-use crate::layout::{Entry, Shell, encode_segment};
+use crate::layout::{NavEntry, Shell, encode_segment};
 use crate::numbers::{amount, duration};
-use crate::pages::message::{Cost, Message, Segment, Step, Text, step_words};
+use crate::pages::message::{MessageCost, MessageDetailPage, Segment, Text, TimelineStep, step_words};
 use crate::time::Time;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::money::Money;
@@ -48,11 +48,11 @@ pub(super) async fn show(
     };
     let accepted_at = time(&message.accepted_at).unwrap_or(Time(0));
     let may_see = member.may(Permission::ReadTexts);
-    let shell = member.shell(Entry::Messages);
+    let shell = member.shell(NavEntry::Messages);
     let steps = history.timeline.iter().filter(|step| step.step != "webhook");
-    let can_send = member.may(Permission::SendMessages) && shell.can_open(&Entry::Compose);
+    let can_send = member.may(Permission::SendMessages) && shell.can_open(&NavEntry::Compose);
     let again = format!("{}?again={}", shell.path("compose"), encode_segment(&message.id));
-    Ok(page(&Message {
+    Ok(page(&MessageDetailPage {
         state: Chip::of_state(&message.state),
         state_words: state_words(&message),
         remedy: remedy(&message),
@@ -160,7 +160,7 @@ fn facts(shell: &Shell, message: &MessageView, history: &HistoryView) -> Vec<Fac
     if let Some(request) = &history.request {
         let fact = Fact::code("Request id", request.clone());
         let log = format!("{}?request={}", shell.path("request-log"), encode_segment(request));
-        facts.push(if shell.can_open(&Entry::RequestLog) { fact.linked(log) } else { fact });
+        facts.push(if shell.can_open(&NavEntry::RequestLog) { fact.linked(log) } else { fact });
     }
     facts
 }
@@ -169,12 +169,12 @@ fn or_unknown(text: &str) -> String {
     if text.is_empty() { "Unknown".to_owned() } else { text.to_owned() }
 }
 
-fn cost(message: &MessageView, history: &HistoryView) -> Cost {
+fn cost(message: &MessageView, history: &HistoryView) -> MessageCost {
     let with_currency =
         |money: &dyn std::fmt::Display| format!("{} {}", amount(&money.to_string()), message.currency);
     let parts = i64::from(history.charged_parts.max(1));
     let price = Money::from_micros(message.cost.0.as_micros() / parts);
-    Cost {
+    MessageCost {
         parts: history.charged_parts,
         price: Some(amount(&price.to_string())),
         charged: with_currency(&message.cost),
@@ -183,7 +183,7 @@ fn cost(message: &MessageView, history: &HistoryView) -> Cost {
     }
 }
 
-fn step_of(step: &StepView, may_see_words: bool) -> Step {
+fn step_of(step: &StepView, may_see_words: bool) -> TimelineStep {
     let (tone, title) = step_words(&step.step, step.state.as_deref());
     let mut details = Vec::new();
     let mut add = |name: &str, value: &Option<String>| {
@@ -200,7 +200,7 @@ fn step_of(step: &StepView, may_see_words: bool) -> Step {
     let err = step.err.filter(|err| *err != 0);
     details.extend(err.map(|err| Fact::code("Error code", err.to_string()).linked(DELIVERY_ERRORS)));
     let is_bad = step.step == "ended" && err.is_some();
-    Step {
+    TimelineStep {
         at_ms: step.at_ms,
         tone: if is_bad && tone == Tone::Neutral { Tone::Warning } else { tone },
         title: title.to_owned(),

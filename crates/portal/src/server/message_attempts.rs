@@ -2,10 +2,10 @@
 
 use super::member::Member;
 use super::shown::time;
-use crate::elements::{Chip, Link, Tone};
-use crate::layout::{Entry, Shell};
+use crate::elements::{Chip, PageLink, Tone};
+use crate::layout::{NavEntry, Shell};
 use crate::numbers::duration;
-use crate::pages::message::Attempt;
+use crate::pages::message::WebhookAttemptRow;
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
@@ -25,7 +25,7 @@ pub(super) async fn attempts_of(
     shell: &Shell,
     timeline: &[StepView],
     accepted_at: Time,
-) -> Vec<Attempt> {
+) -> Vec<WebhookAttemptRow> {
     let posts: Vec<&StepView> = timeline.iter().filter(|step| step.step == "webhook").collect();
     let mut events: Vec<&str> = posts.iter().filter_map(|step| step.event.as_deref()).collect();
     events.dedup();
@@ -46,19 +46,25 @@ pub(super) async fn attempts_of(
 }
 
 /// Returns the link to the page of an event, if that page exists for the role.
-fn link(shell: &Shell, event: &str) -> Link {
-    let can_open = shell.can_open(&Entry::Webhooks);
-    Link::new(event, if can_open { shell.path_to("webhooks/events", event) } else { String::new() })
+fn link(shell: &Shell, event: &str) -> PageLink {
+    let can_open = shell.can_open(&NavEntry::Webhooks);
+    PageLink::new(event, if can_open { shell.path_to("webhooks/events", event) } else { String::new() })
 }
 
-fn of_store(member: &Member, shell: &Shell, event: &str, index: usize, attempt: &AttemptView) -> Attempt {
+fn of_store(
+    member: &Member,
+    shell: &Shell,
+    event: &str,
+    index: usize,
+    attempt: &AttemptView,
+) -> WebhookAttemptRow {
     let is_good = attempt.status.is_some_and(|status| (200..300).contains(&status));
     // Where a customer's own server is, and what it says, is for those who may see its setup.
     let may_see = member.may(Permission::ReadSetup);
     let failure = attempt.failure.clone().filter(|_| may_see).unwrap_or_else(|| "no response".to_owned());
     let result = attempt.status.map_or(failure, |status| status.to_string());
     let may_see = may_see && attempt.status.is_some();
-    Attempt {
+    WebhookAttemptRow {
         at: time(&attempt.at).unwrap_or(Time(0)),
         event: link(shell, event),
         number: u32::try_from(index + 1).unwrap_or(u32::MAX),
@@ -68,10 +74,10 @@ fn of_store(member: &Member, shell: &Shell, event: &str, index: usize, attempt: 
     }
 }
 
-fn of_timeline(shell: &Shell, step: &StepView, accepted_at: Time) -> Attempt {
+fn of_timeline(shell: &Shell, step: &StepView, accepted_at: Time) -> WebhookAttemptRow {
     let status = step.status.clone().unwrap_or_else(|| "no response".to_owned());
     let is_good = status.starts_with('2');
-    Attempt {
+    WebhookAttemptRow {
         at: Time(accepted_at.0.saturating_add(i64::try_from(step.at_ms).unwrap_or(0))),
         event: link(shell, step.event.as_deref().unwrap_or_default()),
         number: step.attempt.unwrap_or(1),

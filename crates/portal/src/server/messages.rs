@@ -7,9 +7,9 @@ use super::reply::{NoPage, Reply, page};
 use super::shown::{country_name, freshness, time};
 use crate::elements::Chip;
 use crate::forms::{Field, Select};
-use crate::layout::{Entry, encode_segment};
+use crate::layout::{NavEntry, encode_segment};
 use crate::numbers::{amount, duration};
-use crate::pages::messages::{Filters, MessageRow, Messages};
+use crate::pages::messages::{Filters, MessageListRow, MessagesPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
@@ -38,7 +38,7 @@ const STATES: [(&str, &str); 8] = [
 /// The filters of the URL, as the person typed them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Filter {
+pub(super) struct MessageListFilter {
     to: String,
     from: String,
     state: String,
@@ -54,11 +54,11 @@ pub(super) struct Filter {
 pub(super) async fn list(
     axum::extract::State(portal): State,
     member: Member,
-    Query(mut filter): Query<Filter>,
+    Query(mut filter): Query<MessageListFilter>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     if !member.may(Permission::ReadTexts) {
-        filter = Filter { text: String::new(), ..filter.without_number() };
+        filter = MessageListFilter { text: String::new(), ..filter.without_number() };
     }
     let (found, error) = match search(&portal.world, &member, &filter).await {
         Ok(found) => (found, None),
@@ -66,20 +66,20 @@ pub(super) async fn list(
         Err(refusal) => return Err(NoPage::from(refusal)),
     };
     let countries = countries(&portal.world, &member.account_name).await?;
-    let shell = member.shell(Entry::Messages);
+    let shell = member.shell(NavEntry::Messages);
     let next = found.next.clone().map(|cursor| {
-        let next = Filter { cursor, ..filter.clone() };
+        let next = MessageListFilter { cursor, ..filter.clone() };
         format!("{}?{}", shell.path("messages"), next.query())
     });
-    let is_filtered = !Filter { cursor: String::new(), ..filter.clone() }.query().is_empty();
-    Ok(page(&Messages {
+    let is_filtered = !MessageListFilter { cursor: String::new(), ..filter.clone() }.query().is_empty();
+    Ok(page(&MessagesPage {
         filters: shown(&filter, error, countries, member.may(Permission::ReadTexts)),
         is_filtered,
         rows: found.items.into_iter().map(|message| row(&member, message)).collect(),
         next,
         searched_to: found.searched_to.as_deref().and_then(time),
         export: filter.text.is_empty().then(|| {
-            let query = Filter::of_export(filter.clone()).query();
+            let query = MessageListFilter::of_export(filter.clone()).query();
             format!("{}?{query}", shell.path("messages.csv"))
         }),
         freshness: freshness(&portal.world.clock, found.record),
@@ -90,7 +90,7 @@ pub(super) async fn list(
 async fn search(
     world: &hermod_gateway::world::World,
     member: &Member,
-    filter: &Filter,
+    filter: &MessageListFilter,
 ) -> Result<MessagesView, OperatorRefusal> {
     let account = Some(member.account_name.clone());
     let limit = Limit::try_from(ROWS.to_string()).ok();
@@ -115,7 +115,7 @@ async fn search(
 }
 
 /// Returns the query for the record of a filter without a text.
-pub(super) fn query_of(member: &Member, filter: &Filter) -> MessagesQuery {
+pub(super) fn query_of(member: &Member, filter: &MessageListFilter) -> MessagesQuery {
     MessagesQuery {
         account: Some(member.account_name.clone()),
         to: given(&filter.to),
@@ -163,7 +163,7 @@ fn nothing() -> MessagesView {
 
 /// Shows the filters again, with what is wrong beside the field.
 fn shown(
-    filter: &Filter,
+    filter: &MessageListFilter,
     error: Option<(&'static str, String)>,
     countries: Vec<(String, String)>,
     has_text: bool,
@@ -192,16 +192,16 @@ fn shown(
     }
 }
 
-impl Filter {
+impl MessageListFilter {
     /// Returns the filter of a file with all the messages that this one finds page by page.
-    pub(super) fn of_export(filter: Filter) -> Filter {
-        Filter { text: String::new(), cursor: String::new(), ..filter }
+    pub(super) fn of_export(filter: MessageListFilter) -> MessageListFilter {
+        MessageListFilter { text: String::new(), cursor: String::new(), ..filter }
     }
 
     /// Returns the filter for roles that may not see whole numbers: a search for their beginning would find out the hidden
     /// digits.
-    pub(super) fn without_number(self) -> Filter {
-        Filter { to: String::new(), ..self }
+    pub(super) fn without_number(self) -> MessageListFilter {
+        MessageListFilter { to: String::new(), ..self }
     }
 
     /// Whether a message that has the text has the other properties too. A search for a text knows only times.
@@ -220,7 +220,7 @@ impl Filter {
 
     /// Returns the filter as the query of a URL, without empty fields.
     fn query(&self) -> String {
-        let Filter { to, from, state, country, since, until, text, cursor } = self;
+        let MessageListFilter { to, from, state, country, since, until, text, cursor } = self;
         let fields = [
             ("to", to),
             ("from", from),
@@ -238,8 +238,8 @@ impl Filter {
     }
 }
 
-fn row(member: &Member, message: MessageView) -> MessageRow {
-    MessageRow {
+fn row(member: &Member, message: MessageView) -> MessageListRow {
+    MessageListRow {
         accepted_at: time(&message.accepted_at).unwrap_or(Time(0)),
         id: message.id,
         from: message.from,

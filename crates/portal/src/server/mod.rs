@@ -1,22 +1,18 @@
 //! Serves the pages beside the API: sessions, forms, and a handler for each page. Handlers call `gateway::app` and fill the
 //! structs of `pages`.
 
-mod account_pages;
 mod allow_list;
 mod audit;
 mod billing;
 mod compose;
 mod confirmation;
 mod cookie;
-mod csv;
 mod destinations;
-mod docs;
 mod export;
 mod extract;
 mod find;
 mod flash;
 mod forgotten;
-mod form;
 mod guard;
 mod held;
 mod home;
@@ -34,7 +30,6 @@ mod member;
 mod message;
 mod message_attempts;
 mod messages;
-mod money;
 mod next_page;
 mod opt_out_changes;
 mod opt_outs;
@@ -55,6 +50,7 @@ mod smpp;
 mod smpp_binds;
 mod smpp_cards;
 mod smpp_trace;
+mod start;
 mod team;
 mod webhook_changes;
 mod webhook_event;
@@ -93,7 +89,7 @@ fn router(setup: PagesSetup) -> Router {
     let portal =
         Arc::new(Portal { world, workers, host: url.as_deref().map(host::of_url), is_tls, texts_kept });
     Router::new()
-        .route("/", get(account_pages::start))
+        .route("/", get(start::start))
         .route("/accounts/{account}", get(home::show))
         .merge(person_routes())
         .merge(message_routes())
@@ -101,14 +97,14 @@ fn router(setup: PagesSetup) -> Router {
         .merge(developer_routes())
         .merge(webhook_routes())
         .merge(account_routes())
-        .route("/accounts/{account}/{*page}", any(account_pages::unknown))
+        .route("/accounts/{account}/{*page}", any(start::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))
         .with_state(portal)
 }
 
 fn person_routes() -> Router<Arc<Portal>> {
     Router::new()
-        .route("/docs", get(docs::show))
+        .route("/docs", get(start::docs))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/sign-in/code", get(sign_in_code::show).post(sign_in_code::submit))
         .route("/sign-in/forgotten", get(forgotten::show).post(forgotten::submit))
@@ -125,7 +121,7 @@ fn person_routes() -> Router<Arc<Portal>> {
         .route("/profile/second-factor/confirm", post(second_factor::confirm))
         .route("/profile/second-factor/off", get(second_factor::ask_off).post(second_factor::switch_off))
         .route("/profile/second-factor/codes", get(second_factor::ask_codes).post(second_factor::make_codes))
-        .route("/assets/{name}", get(account_pages::asset))
+        .route("/assets/{name}", get(start::asset))
 }
 
 fn message_routes() -> Router<Arc<Portal>> {

@@ -1,9 +1,9 @@
 //! Adding opt-outs, one or many, and the account's own opt-out keywords.
 
 use super::State;
-use super::form::Change;
+use super::extract::MemberForm;
 use super::member::Member;
-use super::opt_outs::{Additions, LINES_MAX, OptOutFilter, page_of};
+use super::opt_outs::{LINES_MAX, OptOutFilter, OptOutsFormResult, page_of};
 use super::reply::{Reply, fault, page, page_with_status};
 use crate::forms::Field;
 use crate::numbers::grouped;
@@ -34,15 +34,15 @@ pub(super) struct AddForm {
 /// `POST /accounts/{account}/opt-outs`.
 pub(super) async fn add(
     axum::extract::State(portal): State,
-    Change { member, form: AddForm { number, note } }: Change<AddForm>,
+    MemberForm { member, form: AddForm { number, note } }: MemberForm<AddForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let request = OptOutRequest { how: how(&member, &note) };
     let acting = member.acting(&portal);
     let written = without_separators(&number);
     let refusal = match operator::add_opt_out(&acting, &member.account_name, &written, Some(request)).await {
-        Ok((_, true)) => return Ok(member.done("opt-outs", "opt-out-added")),
-        Ok((_, false)) => return Ok(member.done("opt-outs", "opt-out-known")),
+        Ok(stored) if stored.is_new => return Ok(member.done("opt-outs", "opt-out-added")),
+        Ok(_) => return Ok(member.done("opt-outs", "opt-out-known")),
         Err(refusal) => refusal,
     };
     let is_about_note = matches!(refusal, OperatorRefusal::InvalidField { field: "how", .. });
@@ -59,7 +59,7 @@ pub(super) async fn add(
             ..ChangeOptOuts::default()
         },
     };
-    let additions = Additions { forms, ..Additions::default() };
+    let additions = OptOutsFormResult { forms, ..OptOutsFormResult::default() };
     let shown = page_of(&portal, &member, OptOutFilter::default(), additions).await?;
     Ok(page_with_status(StatusCode::BAD_REQUEST, &shown))
 }
@@ -87,7 +87,7 @@ pub(super) struct ImportForm {
 /// `POST /accounts/{account}/opt-outs/import`.
 pub(super) async fn import(
     axum::extract::State(portal): State,
-    Change { member, form: ImportForm { numbers, import_note } }: Change<ImportForm>,
+    MemberForm { member, form: ImportForm { numbers, import_note } }: MemberForm<ImportForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let lines: Vec<(usize, &str)> = (1..).zip(numbers.lines()).filter(|(_, line)| is_given(line)).collect();
@@ -99,7 +99,7 @@ pub(super) async fn import(
             import_note: Field::new(import_note),
             ..ChangeOptOuts::default()
         };
-        let additions = Additions { forms, ..Additions::default() };
+        let additions = OptOutsFormResult { forms, ..OptOutsFormResult::default() };
         let shown = page_of(&portal, &member, OptOutFilter::default(), additions).await?;
         return Ok(page_with_status(StatusCode::BAD_REQUEST, &shown));
     }
@@ -109,8 +109,8 @@ pub(super) async fn import(
         let request = OptOutRequest { how: how.clone() };
         let number = first_number(text);
         match operator::add_opt_out(&acting, &member.account_name, &number, Some(request)).await {
-            Ok((_, true)) => added += 1,
-            Ok((_, false)) => known += 1,
+            Ok(stored) if stored.is_new => added += 1,
+            Ok(_) => known += 1,
             Err(refusal) => {
                 let text = text.chars().take(LINE_CHARS_MAX).collect();
                 wrong.push(WrongLine { line, text, why: fault(refusal)? });
@@ -118,7 +118,7 @@ pub(super) async fn import(
         }
     }
     let imported = Imported { added: grouped(added), known: grouped(known), wrong };
-    let additions = Additions { imported: Some(imported), ..Additions::default() };
+    let additions = OptOutsFormResult { imported: Some(imported), ..OptOutsFormResult::default() };
     Ok(page(&page_of(&portal, &member, OptOutFilter::default(), additions).await?))
 }
 
@@ -146,7 +146,7 @@ pub(super) struct KeywordsForm {
 /// `POST /accounts/{account}/opt-outs/keywords`.
 pub(super) async fn save_keywords(
     axum::extract::State(portal): State,
-    Change { member, form: KeywordsForm { words } }: Change<KeywordsForm>,
+    MemberForm { member, form: KeywordsForm { words } }: MemberForm<KeywordsForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let list = words.lines().map(str::trim).filter(|word| !word.is_empty()).map(Value::from);
@@ -157,7 +157,7 @@ pub(super) async fn save_keywords(
         Ok(_) => Ok(member.done("opt-outs", "keywords-saved")),
         Err(refusal) => {
             let words = Field::invalid(words, fault(refusal)?);
-            let additions = Additions { words: Some(words), ..Additions::default() };
+            let additions = OptOutsFormResult { words: Some(words), ..OptOutsFormResult::default() };
             let shown = page_of(&portal, &member, OptOutFilter::default(), additions).await?;
             Ok(page_with_status(StatusCode::BAD_REQUEST, &shown))
         }

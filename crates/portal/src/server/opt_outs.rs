@@ -1,16 +1,16 @@
 //! The list of opt-outs: search, export, and the page that lifts one.
 
-use super::extract::{Path, Query};
-use super::form::{Change, NoFields};
+use super::export::csv_of_today;
+use super::extract::{MemberForm, NoFields, Path, Query};
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page};
 use super::shown::time;
-use super::{Portal, State, csv};
+use super::{Portal, State};
 use crate::forms::Field;
-use crate::layout::{Entry, encode_segment};
+use crate::layout::{NavEntry, encode_segment};
 use crate::numbers::grouped;
-use crate::pages::confirm::Confirm;
-use crate::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOuts as OptOutsPage};
+use crate::pages::confirm::ConfirmPage;
+use crate::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOutsPage};
 use crate::time::Time;
 use axum::body::Body;
 use futures_util::stream;
@@ -36,7 +36,7 @@ pub(super) struct OptOutFilter {
 
 /// What a form adds to the page.
 #[derive(Default)]
-pub(super) struct Additions {
+pub(super) struct OptOutsFormResult {
     pub(super) forms: ChangeOptOuts,
     pub(super) words: Option<Field>,
     pub(super) imported: Option<Imported>,
@@ -49,16 +49,16 @@ pub(super) async fn list(
     Query(filter): Query<OptOutFilter>,
 ) -> Reply {
     member.require(Permission::ReadTexts)?;
-    Ok(page(&page_of(&portal, &member, filter, Additions::default()).await?))
+    Ok(page(&page_of(&portal, &member, filter, OptOutsFormResult::default()).await?))
 }
 
 pub(super) async fn page_of(
     portal: &Portal,
     member: &Member,
     filter: OptOutFilter,
-    additions: Additions,
+    additions: OptOutsFormResult,
 ) -> Result<OptOutsPage, NoPage> {
-    let shell = member.shell(Entry::OptOuts);
+    let shell = member.shell(NavEntry::OptOuts);
     let wanted = filter.number.trim();
     let mut search = Field::new(wanted);
     let (found, next) = if wanted.is_empty() {
@@ -79,7 +79,7 @@ pub(super) async fn page_of(
         }
     };
     let own_keywords = own_keywords(portal, member);
-    let Additions { forms, words, imported } = additions;
+    let OptOutsFormResult { forms, words, imported } = additions;
     let words = words.unwrap_or_else(|| Field::new(own_keywords.join("\n")));
     let change =
         ChangeOptOuts { words, lines_max: grouped(u64::try_from(LINES_MAX).unwrap_or(u64::MAX)), ..forms };
@@ -129,7 +129,7 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
             Some((Ok(text), found.next.map(|next| (String::new(), Some(next)))))
         }
     });
-    Ok(csv::file_of_today(&portal, "opt-outs", Body::from_stream(pieces)))
+    Ok(csv_of_today(&portal, "opt-outs", Body::from_stream(pieces)))
 }
 
 /// `GET /accounts/{account}/opt-outs/{number}/lift`.
@@ -141,8 +141,8 @@ pub(super) async fn confirm_lift(
     member.require(Permission::SendMessages)?;
     let found = operator::find_opt_out(&portal.world, &member.account_name, &number).await;
     let found = found.map_err(|_| NoPage::NotFound)?.ok_or(NoPage::NotFound)?;
-    let shell = member.shell(Entry::OptOuts);
-    Ok(page(&Confirm {
+    let shell = member.shell(NavEntry::OptOuts);
+    Ok(page(&ConfirmPage {
         title: format!("Lift the opt-out of {}?", found.number),
         text: "Messages of this account to the number are accepted and charged again.".to_owned(),
         consequences: vec![
@@ -163,7 +163,7 @@ pub(super) async fn confirm_lift(
 pub(super) async fn lift(
     axum::extract::State(portal): State,
     Path((_, number)): Path<(String, String)>,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let lifted = operator::remove_opt_out(&member.acting(&portal), &member.account_name, &number).await;

@@ -1,13 +1,12 @@
 //! Leaving an account.
 
 use super::State;
-use super::extract::Path;
-use super::form::{NoFields, OwnChange};
+use super::extract::{NoFields, Path, PersonForm};
 use super::member::{Member, Person};
 use super::profile::{require_confirmed, shell, with_notice};
 use super::reply::{NoPage, Reply, page, redirect};
 use crate::layout::encode_segment;
-use crate::pages::confirm::Confirm;
+use crate::pages::confirm::ConfirmPage;
 use hermod_gateway::app::users::{self, OwnMembership, UserRefusal};
 
 fn find(portal: &super::Portal, member: &Member, name: &str) -> Result<(OwnMembership, bool), NoPage> {
@@ -25,7 +24,7 @@ pub(super) async fn ask_leave(
 ) -> Reply {
     let (_, is_only) = find(&portal, &member, &name)?;
     let only = "This is your only account: your user is removed, and you are signed out.".to_owned();
-    Ok(page(&Confirm {
+    Ok(page(&ConfirmPage {
         shell: shell(&member),
         title: format!("Leave {name}?"),
         text: format!("You can no longer open {name}. An owner of the account can invite you again."),
@@ -34,7 +33,7 @@ pub(super) async fn ask_leave(
         button: "Leave the account".to_owned(),
         is_danger: true,
         cancel: "/profile".to_owned(),
-        ..Confirm::default()
+        ..ConfirmPage::default()
     }))
 }
 
@@ -42,7 +41,7 @@ pub(super) async fn ask_leave(
 pub(super) async fn leave(
     axum::extract::State(portal): State,
     Path(name): Path<String>,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
     let (own, is_only) = find(&portal, &member, &name)?;

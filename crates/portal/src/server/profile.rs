@@ -1,7 +1,6 @@
 //! The user's own profile: password and sessions. It belongs to no account.
 
-use super::extract::Path;
-use super::form::{NoFields, OwnChange};
+use super::extract::{NoFields, Path, PersonForm};
 use super::member::{Member, Person};
 use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
 use super::sign_in_code::WRONG_CODE;
@@ -9,7 +8,7 @@ use super::{Portal, State, cookie};
 use crate::elements::{Notice, Tone};
 use crate::forms::Field;
 use crate::layout::{Shell, encode_segment};
-use crate::pages::profile::{AccountRow, Profile, SessionRow};
+use crate::pages::profile::{AccountRow, ProfilePage, SessionRow};
 use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -25,7 +24,7 @@ pub(super) async fn show(axum::extract::State(portal): State, Person(member): Pe
     Ok(page(&profile(&portal, &member).await?))
 }
 
-async fn profile(portal: &Portal, member: &Member) -> Result<Profile, NoPage> {
+async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage> {
     let sessions = users::list_sessions(&portal.world, member.session.user).await?;
     let row = |view: &SessionView| SessionRow {
         id: id_of(view),
@@ -38,7 +37,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<Profile, NoPage> {
     let catalogue = portal.world.catalogue();
     let user = catalogue.users().by_id(member.session.user);
     let factor = user.and_then(|(_, user)| user.second_factor.as_ref());
-    Ok(Profile {
+    Ok(ProfilePage {
         shell: shell(member),
         password: Field::default(),
         code: Field::default(),
@@ -73,7 +72,7 @@ pub(super) async fn with_notice(portal: &Portal, member: &Member, refusal: &User
 
 /// Returns what surrounds a page of the profile.
 pub(super) fn shell(member: &Member) -> Shell {
-    Shell { current: None, ..member.shell(crate::layout::Entry::Home) }
+    Shell { current: None, ..member.shell(crate::layout::NavEntry::Home) }
 }
 
 /// Fails with the page that asks for the password if it was not typed a short while ago.
@@ -101,7 +100,7 @@ pub(super) struct PasswordForm {
 /// `POST /profile/password`. The present password is the proof, with a code if there is a second factor.
 pub(super) async fn change_password(
     axum::extract::State(portal): State,
-    OwnChange { member, form }: OwnChange<PasswordForm>,
+    PersonForm { member, form }: PersonForm<PasswordForm>,
 ) -> Reply {
     let PasswordForm { password, code, new_password, new_password_again } = form;
     let mut page = profile(&portal, &member).await?;
@@ -135,7 +134,7 @@ pub(super) async fn change_password(
 pub(super) async fn end_session(
     axum::extract::State(portal): State,
     Path(id): Path<String>,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     let sessions = users::list_sessions(&portal.world, member.session.user).await?;
     let session = sessions.iter().find(|view| id_of(view) == id).ok_or(NoPage::NotFound)?;
@@ -146,7 +145,7 @@ pub(super) async fn end_session(
 /// `POST /profile/sessions/end-others`.
 pub(super) async fn end_others(
     axum::extract::State(portal): State,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     users::end_other_sessions(&portal.world, &member.session).await?;
     Ok(done("session-ended"))

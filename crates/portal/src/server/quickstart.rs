@@ -6,8 +6,8 @@ use super::key_rows::base_url;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use crate::forms::Select;
-use crate::layout::Entry;
-use crate::pages::quickstart::{Quickstart, Sample};
+use crate::layout::NavEntry;
+use crate::pages::quickstart::{QuickstartPage, Sample};
 use hermod_domain::permission::Permission;
 use serde::Deserialize;
 
@@ -37,8 +37,8 @@ pub(super) async fn show(
     if !wanted.is_empty() && !keys.iter().any(|(id, _)| *id == wanted) {
         return Err(NoPage::NotFound);
     }
-    Ok(page(&Quickstart {
-        shell: member.shell(Entry::Quickstart),
+    Ok(page(&QuickstartPage {
+        shell: member.shell(NavEntry::Quickstart),
         samples: if wanted.is_empty() { Vec::new() } else { Sample::all(&base_url(&portal), wanted) },
         keys: Select::new(keys.iter().map(|(id, label)| (*id, label.clone())), wanted),
     }))

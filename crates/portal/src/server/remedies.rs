@@ -1,7 +1,7 @@
 //! What a customer can do about a rejection, and the page for it.
 
-use crate::elements::Link;
-use crate::layout::{Entry, Shell};
+use crate::elements::PageLink;
+use crate::layout::{NavEntry, Shell};
 use hermod_domain::refusal::published::PUBLISHED;
 
 /// Returns where the catalogue explains a code.
@@ -11,21 +11,21 @@ fn catalogue(code: &str) -> String {
 }
 
 /// Codes with the page that helps and the words of its link.
-const PLACES: &[(&str, Entry, &str)] = &[
-    ("COUNTRY_BLOCKED", Entry::Destinations, "Destinations"),
-    ("HELD_FOR_REVIEW", Entry::Held, "Held messages"),
-    ("INSUFFICIENT_CREDIT", Entry::Billing, "Billing"),
-    ("INVALID_API_KEY", Entry::Keys, "API keys"),
-    ("INVALID_SENDER", Entry::Senders, "Senders"),
-    ("IP_NOT_ALLOWED", Entry::Keys, "Allow-lists"),
-    ("NO_PRICE", Entry::Destinations, "Destinations"),
-    ("NO_ROUTE", Entry::Destinations, "Destinations"),
-    ("RATE_LIMITED", Entry::Limits, "Limits"),
-    ("RECIPIENT_OPTED_OUT", Entry::OptOuts, "Opt-outs"),
-    ("SENDER_BLOCKED", Entry::Senders, "Senders"),
-    ("SENDER_NOT_APPROVED", Entry::Senders, "Senders"),
-    ("TRAFFIC_CONTROL", Entry::Limits, "Limits"),
-    ("VERIFICATION_REQUIRED", Entry::Requests, "Requests"),
+const PLACES: &[(&str, NavEntry, &str)] = &[
+    ("COUNTRY_BLOCKED", NavEntry::Destinations, "Destinations"),
+    ("HELD_FOR_REVIEW", NavEntry::Held, "Held messages"),
+    ("INSUFFICIENT_CREDIT", NavEntry::Billing, "Billing"),
+    ("INVALID_API_KEY", NavEntry::Keys, "API keys"),
+    ("INVALID_SENDER", NavEntry::Senders, "Senders"),
+    ("IP_NOT_ALLOWED", NavEntry::Keys, "Allow-lists"),
+    ("NO_PRICE", NavEntry::Destinations, "Destinations"),
+    ("NO_ROUTE", NavEntry::Destinations, "Destinations"),
+    ("RATE_LIMITED", NavEntry::Limits, "Limits"),
+    ("RECIPIENT_OPTED_OUT", NavEntry::OptOuts, "Opt-outs"),
+    ("SENDER_BLOCKED", NavEntry::Senders, "Senders"),
+    ("SENDER_NOT_APPROVED", NavEntry::Senders, "Senders"),
+    ("TRAFFIC_CONTROL", NavEntry::Limits, "Limits"),
+    ("VERIFICATION_REQUIRED", NavEntry::Requests, "Requests"),
 ];
 
 /// Statuses of SMPP in words for the customer.
@@ -64,12 +64,12 @@ pub(super) fn words(code: &str, published: &str) -> String {
 }
 
 /// Returns the page for a code: one that the role may open, or the catalogue of errors.
-pub(super) fn place(shell: &Shell, code: &str) -> Link {
-    let smpp = code.starts_with("ESME_").then_some((Entry::Smpp, "SMPP"));
+pub(super) fn place(shell: &Shell, code: &str) -> PageLink {
+    let smpp = code.starts_with("ESME_").then_some((NavEntry::Smpp, "SMPP"));
     let known = PLACES.iter().find(|(known, ..)| *known == code).map(|(_, entry, label)| (*entry, *label));
     match known.or(smpp).filter(|(entry, _)| shell.can_open(entry)) {
-        Some((entry, label)) => Link::new(label, shell.path(entry.path())),
-        None => Link::new("What the error means", catalogue(code)),
+        Some((entry, label)) => PageLink::new(label, shell.path(entry.path())),
+        None => PageLink::new("What the error means", catalogue(code)),
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         let mut shell = Shell { account: "shop".to_owned(), ..Shell::default() };
         assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/docs#error-SENDER_NOT_APPROVED");
         assert_eq!(place(&shell, "0x00000400").href, "/docs#errors");
-        shell.visible = vec![Entry::Senders];
+        shell.visible = vec![NavEntry::Senders];
         assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/accounts/shop/senders");
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Template;
 use crate::layout::encode_segment;
-use crate::pages::access::PlainMessage;
+use crate::pages::access::PlainMessagePage;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use hermod_domain::catalogue::Role;
@@ -48,13 +48,13 @@ impl IntoResponse for NoPage {
                 let (account, next) = (encode_segment(&account), encode_segment(&next));
                 return redirect(&format!("/accounts/{account}/re-authenticate?next={next}"));
             }
-            NoPage::NotFound => (StatusCode::NOT_FOUND, PlainMessage::not_found()),
-            NoPage::Forbidden(role) => (StatusCode::FORBIDDEN, PlainMessage::forbidden(role.as_str())),
-            NoPage::StaleForm => (StatusCode::FORBIDDEN, PlainMessage::stale_form()),
+            NoPage::NotFound => (StatusCode::NOT_FOUND, PlainMessagePage::not_found()),
+            NoPage::Forbidden(role) => (StatusCode::FORBIDDEN, PlainMessagePage::forbidden(role.as_str())),
+            NoPage::StaleForm => (StatusCode::FORBIDDEN, PlainMessagePage::stale_form()),
             NoPage::TooMany { wait_s } => {
-                (StatusCode::TOO_MANY_REQUESTS, PlainMessage::too_many(&format!("{wait_s} seconds")))
+                (StatusCode::TOO_MANY_REQUESTS, PlainMessagePage::too_many(&format!("{wait_s} seconds")))
             }
-            NoPage::Failed => (StatusCode::INTERNAL_SERVER_ERROR, PlainMessage::server_error("")),
+            NoPage::Failed => (StatusCode::INTERNAL_SERVER_ERROR, PlainMessagePage::server_error("")),
         };
         page_with_status(status, &page)
     }

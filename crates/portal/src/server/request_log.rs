@@ -8,9 +8,9 @@ use super::reply::{NoPage, Reply, page, sentence};
 use super::shown::{freshness, time};
 use crate::elements::{Chip, Tone};
 use crate::forms::{Field, Select};
-use crate::layout::{Entry, Shell, encode_segment};
+use crate::layout::{NavEntry, Shell, encode_segment};
 use crate::numbers::{duration, grouped};
-use crate::pages::request_log::{RequestGroup, RequestLog, RequestRow};
+use crate::pages::request_log::{LoggedRequestRow, RejectedGroup, RequestLogPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
@@ -29,7 +29,7 @@ const RESULTS: [(&str, &str); 2] = [("", "Any"), ("true", "Rejected")];
 /// The filters of the URL, as the person typed them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Filter {
+pub(super) struct RequestLogFilter {
     code: String,
     kind: String,
     rejected: String,
@@ -43,7 +43,7 @@ pub(super) struct Filter {
 pub(super) async fn list(
     axum::extract::State(portal): State,
     member: Member,
-    Query(filter): Query<Filter>,
+    Query(filter): Query<RequestLogFilter>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let query = filter.wanted(&portal.world.numbers, &member.account_name);
@@ -60,17 +60,17 @@ pub(super) async fn list(
         }
         Some(_) => Vec::new(),
     };
-    let shell = member.shell(Entry::RequestLog);
+    let shell = member.shell(NavEntry::RequestLog);
     let next = found.next.map(|cursor| {
         let shown = portal.world.numbers.show(NumberKind::LoggedRequest, cursor);
-        let next = Filter { cursor: shown.to_string(), ..filter.clone() };
+        let next = RequestLogFilter { cursor: shown.to_string(), ..filter.clone() };
         format!("{}?{}", shell.path("request-log"), next.query())
     });
     let field = |name: &str, value: &str| match &error {
         Some((field, rule)) if *field == name => Field::invalid(value, rule.clone()),
         _ => Field::new(value),
     };
-    Ok(page(&RequestLog {
+    Ok(page(&RequestLogPage {
         period: if filter.since.is_empty() { "in the last 24 hours" } else { "in this period" }.to_owned(),
         code: codes(&groups, &filter.code),
         kind: Select::new(KINDS, &filter.kind),
@@ -78,7 +78,7 @@ pub(super) async fn list(
         since: field("since", &filter.since),
         until: field("until", &filter.until),
         request: field("request", &filter.request),
-        is_filtered: !Filter { cursor: String::new(), ..filter.clone() }.query().is_empty(),
+        is_filtered: !RequestLogFilter { cursor: String::new(), ..filter.clone() }.query().is_empty(),
         groups: groups.into_iter().map(|view| group(&shell, view)).collect(),
         rows: found.items.into_iter().map(row).collect(),
         next,
@@ -91,7 +91,7 @@ fn nothing() -> RequestsView {
     RequestsView { items: Vec::new(), next: None, record: RecordView::default() }
 }
 
-impl Filter {
+impl RequestLogFilter {
     fn wanted(&self, numbers: &ShownNumbers, account: &str) -> RequestsQuery {
         let read = |shown| RowNumber::from(numbers.read(NumberKind::LoggedRequest, shown));
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -111,7 +111,7 @@ impl Filter {
 
     /// Returns the filter as the query of a URL, without empty fields.
     fn query(&self) -> String {
-        let Filter { code, kind, rejected, since, until, request, cursor } = self;
+        let RequestLogFilter { code, kind, rejected, since, until, request, cursor } = self;
         let fields = [
             ("code", code),
             ("kind", kind),
@@ -140,9 +140,9 @@ fn codes(groups: &[RequestGroupView], chosen: &str) -> Select {
     Select::new(std::iter::once(any).chain(codes), chosen)
 }
 
-fn group(shell: &Shell, view: RequestGroupView) -> RequestGroup {
+fn group(shell: &Shell, view: RequestGroupView) -> RejectedGroup {
     let remedy = remedies::place(shell, &view.code);
-    RequestGroup {
+    RejectedGroup {
         count: grouped(view.count),
         what_to_do: remedies::words(&view.code, &view.what_to_do),
         remedy: remedy.href,
@@ -153,13 +153,13 @@ fn group(shell: &Shell, view: RequestGroupView) -> RequestGroup {
     }
 }
 
-fn row(view: RequestView) -> RequestRow {
+fn row(view: RequestView) -> LoggedRequestRow {
     let tone = if view.code.is_none() { Tone::Good } else { Tone::Bad };
     let status = match view.kind.as_str() {
         "http" => view.status.to_string(),
         _ => format!("0x{:02X}", view.status),
     };
-    RequestRow {
+    LoggedRequestRow {
         at: time(&view.at).unwrap_or(Time(0)),
         operation: view.operation,
         who: view.who,

@@ -1,16 +1,15 @@
 //! Requests to the operator: what was requested, the answers, and a form for another one.
 
-use super::extract::{Path, Query};
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields, Path, Query};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status};
 use super::shown::{country_name, time};
 use super::{Portal, State, reply};
 use crate::elements::{Chip, Tone};
 use crate::forms::{Field, Select};
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::amount;
-use crate::pages::requests::{RequestForm, RequestRow, Requests};
+use crate::pages::requests::{CustomerRequestRow, RequestForm, RequestsPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::customer_request::CustomerRequestKind;
@@ -28,7 +27,7 @@ const ROWS: u32 = 50;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct RequestsQuery {
+pub(super) struct RequestsPageQuery {
     /// The kind that the form begins with.
     kind: String,
     before: Option<u64>,
@@ -38,7 +37,7 @@ pub(super) struct RequestsQuery {
 pub(super) async fn list(
     axum::extract::State(portal): State,
     member: Member,
-    Query(RequestsQuery { kind, before }): Query<RequestsQuery>,
+    Query(RequestsPageQuery { kind, before }): Query<RequestsPageQuery>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let draft = CustomerRequestDraft { kind, ..CustomerRequestDraft::default() };
@@ -50,7 +49,7 @@ async fn requests_page(
     member: &Member,
     before: Option<u64>,
     form: Option<RequestForm>,
-) -> Result<Requests, NoPage> {
+) -> Result<RequestsPage, NoPage> {
     let numbers = &portal.world.numbers;
     let query = CustomerRequestsQuery {
         account: Some(member.account_name.clone()),
@@ -59,8 +58,8 @@ async fn requests_page(
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
     let found = operator::list_customer_requests(&portal.world, query).await?;
-    let shell = member.shell(Entry::Requests);
-    Ok(Requests {
+    let shell = member.shell(NavEntry::Requests);
+    Ok(RequestsPage {
         next: found.next.map(|next| {
             let shown = numbers.show(NumberKind::CustomerRequest, next);
             format!("{}?before={shown}", shell.path("requests"))
@@ -111,7 +110,7 @@ fn wanted(kind: CustomerRequestKind) -> &'static str {
     }
 }
 
-fn row(numbers: &ShownNumbers, member: &Member, view: CustomerRequestView) -> RequestRow {
+fn row(numbers: &ShownNumbers, member: &Member, view: CustomerRequestView) -> CustomerRequestRow {
     let kind = CustomerRequestKind::parse(&view.kind);
     let (tone, label) = match view.state.as_str() {
         "open" => (Tone::Waiting, "Open"),
@@ -121,7 +120,7 @@ fn row(numbers: &ShownNumbers, member: &Member, view: CustomerRequestView) -> Re
         other => (Tone::Neutral, other),
     };
     let is_open = view.state == "open";
-    RequestRow {
+    CustomerRequestRow {
         id: numbers.show(NumberKind::CustomerRequest, view.id).to_string(),
         at: time(&view.made_at).unwrap_or(Time(0)),
         kind: kind_label(kind).to_owned(),
@@ -191,7 +190,7 @@ impl NewRequest {
 /// `POST /accounts/{account}/requests`.
 pub(super) async fn create(
     axum::extract::State(portal): State,
-    Change { member, form: new }: Change<NewRequest>,
+    MemberForm { member, form: new }: MemberForm<NewRequest>,
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
     let draft = new.into_draft();
@@ -231,7 +230,7 @@ fn with_error(mut form: RequestForm, refusal: &OperatorRefusal) -> RequestForm {
 pub(super) async fn withdraw(
     axum::extract::State(portal): State,
     Path((_, id)): Path<(String, u64)>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
     let id = portal.world.numbers.read(NumberKind::CustomerRequest, id);

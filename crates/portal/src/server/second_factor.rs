@@ -1,14 +1,13 @@
 //! Setting up, renewing and switching off the second factor. Each needs the password of a short while ago.
 
-use super::State;
-use super::form::{NoFields, OwnChange};
+use super::extract::{NoFields, PersonForm};
 use super::member::{Member, Person};
 use super::profile::{done, require_confirmed, shell};
-use super::qr;
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use super::{State, qr};
 use crate::forms::Field;
-use crate::pages::confirm::Confirm;
-use crate::pages::profile::{RecoveryCodes, SecondFactorSetup};
+use crate::pages::confirm::ConfirmPage;
+use crate::pages::profile::{RecoveryCodesPage, SecondFactorSetupPage};
 use axum::http::StatusCode;
 use hermod_gateway::app::users::{self, Setup, UserRefusal};
 use hermod_gateway::secrets::Secret;
@@ -20,7 +19,7 @@ const GROUP: usize = 4;
 /// `POST /profile/second-factor`: makes a secret.
 pub(super) async fn begin(
     axum::extract::State(portal): State,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
     users::begin_setup(&portal.world, &member.session).await?;
@@ -36,8 +35,8 @@ pub(super) async fn show_setup(axum::extract::State(portal): State, Person(membe
     }
 }
 
-fn setup_page(member: &Member, Setup { secret, uri }: &Setup, code: Field) -> SecondFactorSetup {
-    SecondFactorSetup {
+fn setup_page(member: &Member, Setup { secret, uri }: &Setup, code: Field) -> SecondFactorSetupPage {
+    SecondFactorSetupPage {
         shell: shell(member),
         secret: grouped(secret.reveal(), " "),
         qr: qr::draw(uri.reveal(), "QR code for your authenticator app"),
@@ -54,7 +53,7 @@ pub(super) struct ConfirmForm {
 /// `POST /profile/second-factor/confirm`: switches it on, and shows the recovery codes once.
 pub(super) async fn confirm(
     axum::extract::State(portal): State,
-    OwnChange { member, form: ConfirmForm { code } }: OwnChange<ConfirmForm>,
+    PersonForm { member, form: ConfirmForm { code } }: PersonForm<ConfirmForm>,
 ) -> Reply {
     require_confirmed(&member)?;
     let setup = users::pending_setup(&portal.world, &member.session).await?;
@@ -70,14 +69,14 @@ pub(super) async fn confirm(
     }
 }
 
-fn codes_page(member: &Member, codes: &[Secret]) -> RecoveryCodes {
+fn codes_page(member: &Member, codes: &[Secret]) -> RecoveryCodesPage {
     let codes = codes.iter().map(|code| grouped(code.reveal(), "-")).collect();
-    RecoveryCodes { shell: shell(member), codes }
+    RecoveryCodesPage { shell: shell(member), codes }
 }
 
 /// `GET /profile/second-factor/off`.
 pub(super) async fn ask_off(Person(member): Person) -> Reply {
-    Ok(page(&Confirm {
+    Ok(page(&ConfirmPage {
         shell: shell(&member),
         title: "Switch the second factor off?".to_owned(),
         text: "Your password alone opens your accounts then. The recovery codes no longer work.".to_owned(),
@@ -85,14 +84,14 @@ pub(super) async fn ask_off(Person(member): Person) -> Reply {
         button: "Switch it off".to_owned(),
         is_danger: true,
         cancel: "/profile".to_owned(),
-        ..Confirm::default()
+        ..ConfirmPage::default()
     }))
 }
 
 /// `POST /profile/second-factor/off`.
 pub(super) async fn switch_off(
     axum::extract::State(portal): State,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
     users::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
@@ -101,21 +100,21 @@ pub(super) async fn switch_off(
 
 /// `GET /profile/second-factor/codes`.
 pub(super) async fn ask_codes(Person(member): Person) -> Reply {
-    Ok(page(&Confirm {
+    Ok(page(&ConfirmPage {
         shell: shell(&member),
         title: "Make new recovery codes?".to_owned(),
         text: "You get ten new codes. The codes from before no longer work.".to_owned(),
         action: "/profile/second-factor/codes".to_owned(),
         button: "Make new codes".to_owned(),
         cancel: "/profile".to_owned(),
-        ..Confirm::default()
+        ..ConfirmPage::default()
     }))
 }
 
 /// `POST /profile/second-factor/codes`: shows them once.
 pub(super) async fn make_codes(
     axum::extract::State(portal): State,
-    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+    PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
     let catalogue = portal.world.catalogue();

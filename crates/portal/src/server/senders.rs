@@ -1,14 +1,14 @@
 //! Senders and inbound numbers of an account, and the default sender of each connection.
 
-use super::form::Change;
+use super::extract::MemberForm;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status};
 use super::{Portal, State};
 use crate::elements::{Chip, Tone};
 use crate::forms::Select;
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::grouped;
-use crate::pages::senders::{DefaultSender, SenderRow, Senders as SendersPage};
+use crate::pages::senders::{DefaultSender, SenderRow, SendersPage};
 use axum::http::StatusCode;
 use hermod_domain::catalogue::SenderStatus;
 use hermod_domain::permission::Permission;
@@ -30,12 +30,12 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 }
 
 async fn page_of(portal: &Portal, member: &Member) -> Result<SendersPage, NoPage> {
-    let shell = member.shell(Entry::Senders);
+    let shell = member.shell(NavEntry::Senders);
     let rows = rows(portal, member).await?;
     let approved: Vec<String> =
         rows.iter().filter(|row| row.state.tone == Tone::Good).map(|row| row.sender.clone()).collect();
     let connections = entries(portal, member, Kind::Connection).await?;
-    let can_request = member.may(Permission::MakeRequests) && shell.can_open(&Entry::Requests);
+    let can_request = member.may(Permission::MakeRequests) && shell.can_open(&NavEntry::Requests);
     Ok(SendersPage {
         defaults: connections.iter().map(|entry| default_of(entry, &approved)).collect(),
         rows,
@@ -146,7 +146,7 @@ pub(super) struct DefaultForm {
 /// `POST /accounts/{account}/senders/default`.
 pub(super) async fn set_default(
     axum::extract::State(portal): State,
-    Change { member, form: DefaultForm { connection, sender } }: Change<DefaultForm>,
+    MemberForm { member, form: DefaultForm { connection, sender } }: MemberForm<DefaultForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_connection(&portal, &connection)?;

@@ -1,12 +1,60 @@
-//! Values of views as pages show them: times, countries, how current the record is.
+//! Values of views as pages show them: amounts of money and how long they last, times, countries, how current the record is.
 
 use crate::elements::Freshness;
-use crate::numbers::duration;
+use crate::numbers::{amount, duration};
 use crate::time::Time;
+use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;
-use hermod_domain::time::Timestamp;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::clock::Clock;
+use hermod_gateway::views::amount::Amount;
+use hermod_gateway::views::money::DaysQuery;
 use hermod_gateway::views::record::RecordView;
+use hermod_gateway::world::World;
+
+/// Whole days whose spend is the usual one.
+const USUAL_DAYS: i64 = 7;
+const LONG_DAYS: i64 = 365;
+
+/// Returns a change of a balance with its sign.
+pub(super) fn signed(change: Amount) -> String {
+    let text = amount(&change.to_string());
+    match text.strip_prefix('-') {
+        Some(digits) => format!("−{digits}"),
+        None if change.0 == Money::ZERO => text,
+        None => format!("+{text}"),
+    }
+}
+
+/// Returns for how many days the available amount lasts at the spend of the last week; none without spend.
+pub(super) async fn runway_days(
+    world: &World,
+    account: &str,
+    available: Money,
+) -> Result<Option<i64>, OperatorRefusal> {
+    let today = world.clock.now().day().get();
+    let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
+    let days = operator::list_days(world, account, &DaysQuery { from, to }).await?;
+    let spent: i64 = days.items.iter().map(|day| day.spend.0.as_micros()).sum();
+    Ok(lasts(available.as_micros(), spent))
+}
+
+fn lasts(available: i64, spent: i64) -> Option<i64> {
+    let days = i128::from(available.max(0)) * i128::from(USUAL_DAYS) / i128::from(spent.max(1));
+    (spent > 0).then(|| i64::try_from(days).unwrap_or(i64::MAX))
+}
+
+/// Says for how many days an amount lasts.
+pub(super) fn runway_words(days: i64) -> String {
+    let how_long = match days {
+        ..=0 => "Less than a day".to_owned(),
+        1 => "About a day".to_owned(),
+        LONG_DAYS.. => "More than a year".to_owned(),
+        days => format!("About {days} days"),
+    };
+    format!("{how_long} at the rate of the last week")
+}
 
 /// From this lag on, pages say that the record is behind.
 const LAG_SHOWN_MS: u64 = 2_000;
@@ -27,5 +75,32 @@ pub(super) fn country_name(code: &str) -> String {
         Ok(country) => country.name().to_owned(),
         Err(_) if code.is_empty() => "Unknown".to_owned(),
         Err(_) => code.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runway_is_said_in_days() {
+        for (available, spent, expect) in [
+            (100, 0, None),
+            (0, 100, Some("Less than a day")),
+            (10, 700, Some("Less than a day")),
+            (100, 700, Some("About a day")),
+            (950, 700, Some("About 9 days")),
+            (i64::MAX, 1, Some("More than a year")),
+        ] {
+            let expect = expect.map(|text| format!("{text} at the rate of the last week"));
+            assert_eq!(lasts(available, spent).map(runway_words), expect);
+        }
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        for (micros, expect) in [(500_000_000, "+500.00"), (-50_000, "−0.05"), (0, "0.00")] {
+            assert_eq!(signed(Amount(Money::from_micros(micros))), expect);
+        }
     }
 }

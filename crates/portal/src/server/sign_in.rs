@@ -1,15 +1,12 @@
 //! Signing in and out, and one-time links.
 
-use super::State;
-use super::cookie;
-use super::extract::{Path, Query};
-use super::form::{Form, check_csrf};
+use super::extract::{Form, Path, Query, check_csrf};
 use super::member::{From, MaybeSession};
-use super::next_page;
 use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
+use super::{State, cookie, next_page};
 use crate::forms::Field;
 use crate::layout::encode_segment;
-use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
+use crate::pages::access::{OneTimeLinkPage, PlainMessagePage, SignInPage};
 use crate::time::Time;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -35,7 +32,7 @@ pub(super) async fn show(
     if session.is_some() {
         return redirect(&next);
     }
-    page(&SignIn { next, ..SignIn::default() })
+    page(&SignInPage { next, ..SignInPage::default() })
 }
 
 #[derive(Deserialize)]
@@ -65,7 +62,8 @@ pub(super) async fn submit(
                 UserRefusal::Busy => (StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
                 _ => return Err(refusal.into()),
             };
-            let form = SignIn { next, email: Field::new(email), error: Some(error), ..SignIn::default() };
+            let form =
+                SignInPage { next, email: Field::new(email), error: Some(error), ..SignInPage::default() };
             Ok(page_with_status(status, &form))
         }
     }
@@ -127,18 +125,18 @@ pub(super) async fn sign_out(
         users::end_session(&portal.world, session.user, session.digest).await?;
     }
     let cookie = [(header::SET_COOKIE, cookie::clear(&portal, &source))];
-    Ok((cookie, page(&PlainMessage::signed_out())).into_response())
+    Ok((cookie, page(&PlainMessagePage::signed_out())).into_response())
 }
 
 /// `GET /links/{token}`.
 pub(super) async fn show_link(axum::extract::State(portal): State, Path(token): Path<String>) -> Reply {
     match users::find_link(&portal.world, &token).await? {
         Some(link) => Ok(page(&link_page(&portal, &token, &link, Field::default()))),
-        None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessage::dead_link())),
+        None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link())),
     }
 }
 
-fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) -> OneTimeLink {
+fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) -> OneTimeLinkPage {
     let catalogue = portal.world.catalogue();
     let user = catalogue.users().by_id(link.user).map(|(_, user)| user);
     let membership = user.and_then(|user| match link.account {
@@ -150,7 +148,7 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
     let starts_afresh = user
         .is_some_and(|user| user.password.is_some() && user.link_use(link.account, link.courier) == afresh);
     let can_sign_in = link.courier == LinkCourier::Owner || (starts_afresh && !link.is_reset);
-    OneTimeLink {
+    OneTimeLinkPage {
         csrf: String::new(),
         action: format!("/links/{token}"),
         is_invitation: !link.is_reset && membership.is_some(),
@@ -181,7 +179,7 @@ pub(super) async fn use_link(
     headers: HeaderMap,
     Form(LinkForm { password, password_again }): Form<LinkForm>,
 ) -> Reply {
-    let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessage::dead_link());
+    let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link());
     let Some(link) = users::find_link(&portal.world, &token).await? else { return Ok(dead()) };
     let again = |error: String| {
         let page = link_page(&portal, &token, &link, Field::invalid("", error));

@@ -1,12 +1,12 @@
 //! The code of the second factor, after the password was right.
 
-use super::form::Form;
+use super::extract::Form;
 use super::member::From;
 use super::reply::{Reply, page, page_with_status, redirect, sentence};
 use super::sign_in::open_session;
 use super::{State, cookie};
 use crate::forms::Field;
-use crate::pages::access::SecondFactor;
+use crate::pages::access::SecondFactorPage;
 use axum::http::{HeaderMap, StatusCode};
 use hermod_gateway::app::users::{self, UserRefusal};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(super) async fn show(
 ) -> Reply {
     let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
     match users::find_waiting(&portal.world, token.reveal()).await? {
-        Some(_) => Ok(page(&SecondFactor::default())),
+        Some(_) => Ok(page(&SecondFactorPage::default())),
         None => Ok(redirect("/sign-in")),
     }
 }
@@ -42,7 +42,7 @@ pub(super) async fn submit(
 ) -> Reply {
     let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
     let again = |status, error: String| {
-        let form = SecondFactor { code: Field::invalid("", error), ..SecondFactor::default() };
+        let form = SecondFactorPage { code: Field::invalid("", error), ..SecondFactorPage::default() };
         Ok(page_with_status(status, &form))
     };
     match users::enter_code(&portal.world, token.reveal(), &code, source.address).await {

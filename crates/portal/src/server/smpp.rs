@@ -1,7 +1,6 @@
 //! The SMPP page: what a client needs to bind, live and rejected binds, password rotation, allow-lists.
 
-use super::extract::Path;
-use super::form::Change;
+use super::extract::{MemberForm, Path};
 use super::key::RotateForm;
 use super::key_rows::overlap;
 use super::member::Member;
@@ -10,8 +9,8 @@ use super::smpp_binds::{bind_row, rejected_bind};
 use super::smpp_cards::card;
 use super::{Portal, State, allow_list};
 use crate::forms::Field;
-use crate::layout::Entry;
-use crate::pages::smpp::{Smpp, SmppPassword};
+use crate::layout::NavEntry;
+use crate::pages::smpp::{SmppPage, SmppPasswordPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::{Catalogue, SmppAccess};
@@ -32,7 +31,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     Ok(page(&smpp(&portal, &member).await?))
 }
 
-async fn smpp(portal: &Portal, member: &Member) -> Result<Smpp, NoPage> {
+async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
     let account = Some(member.account_name.clone());
     let query = BindsQuery { account: account.clone(), system_id: None };
     let binds = operator::list_binds(&portal.world, &query).await?.items;
@@ -53,8 +52,8 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<Smpp, NoPage> {
         let access = connection.smpp.as_ref()?;
         Some(card(&portal.world, account, name, connection, access, &binds))
     });
-    Ok(Smpp {
-        shell: member.shell(Entry::Smpp),
+    Ok(SmppPage {
+        shell: member.shell(NavEntry::Smpp),
         cards: cards.collect(),
         binds: binds.iter().map(bind_row).collect(),
         rejected: rejected.iter().map(rejected_bind).collect(),
@@ -77,7 +76,7 @@ pub(super) fn own_access<'a>(
 pub(super) async fn rotate(
     axum::extract::State(portal): State,
     Path((_, connection)): Path<(String, String)>,
-    Change { member, form }: Change<RotateForm>,
+    MemberForm { member, form }: MemberForm<RotateForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     own_access(&portal.world.catalogue(), &member, &connection)?;
@@ -95,8 +94,8 @@ pub(super) async fn rotate(
     let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
     let access = own_access(&catalogue, &member, &connection)?;
     let previous = access.previous.as_ref().filter(|previous| previous.is_valid_at(now));
-    Ok(page(&SmppPassword {
-        shell: member.shell(Entry::Smpp),
+    Ok(page(&SmppPasswordPage {
+        shell: member.shell(NavEntry::Smpp),
         system_id: access.system_id.clone(),
         password,
         old_password_until: previous.map(|previous| Time(previous.until.as_millis())),
@@ -112,7 +111,7 @@ pub(super) struct AllowListForm {
 pub(super) async fn save_allow_list(
     axum::extract::State(portal): State,
     Path((_, connection)): Path<(String, String)>,
-    Change { member, form }: Change<AllowListForm>,
+    MemberForm { member, form }: MemberForm<AllowListForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     own_access(&portal.world.catalogue(), &member, &connection)?;

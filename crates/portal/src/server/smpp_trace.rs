@@ -1,14 +1,13 @@
 //! The PDU trace of a connection's binds, without passwords and texts.
 
-use super::extract::Path;
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields, Path};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use super::smpp::own_access;
 use super::{Portal, State};
 use crate::elements::{Chip, Tone};
-use crate::layout::{Entry, encode_segment};
-use crate::pages::smpp::{SmppTrace, TracedLine};
+use crate::layout::{NavEntry, encode_segment};
+use crate::pages::smpp::{SmppTracePage, TracedLine};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, BIND_TRACE_LASTS, BindTrace};
@@ -37,8 +36,8 @@ pub(super) async fn show(
     let BindTrace { until, lines, kept } = operator::read_bind_trace(&portal.world, &connection, LINES_MAX)?;
     let mut nodes: Vec<String> = portal.world.store.nodes().into_iter().map(|node| node.name).collect();
     nodes.sort_unstable();
-    Ok(page(&SmppTrace {
-        shell: member.shell(Entry::Smpp),
+    Ok(page(&SmppTracePage {
+        shell: member.shell(NavEntry::Smpp),
         until: until.map(|until| Time(until.as_millis())),
         refresh_ms: until.map(|_| REFRESH_MS),
         lines: lines.into_iter().map(|line| traced_line(line, &nodes)).collect(),
@@ -72,7 +71,7 @@ fn traced_line(line: TraceLine, nodes: &[String]) -> TracedLine {
 pub(super) async fn start(
     axum::extract::State(portal): State,
     Path((_, connection)): Path<(String, String)>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
     operator::start_bind_trace(&member.acting(&portal), &connection).await?;
@@ -83,7 +82,7 @@ pub(super) async fn start(
 pub(super) async fn stop(
     axum::extract::State(portal): State,
     Path((_, connection)): Path<(String, String)>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
     operator::stop_bind_trace(&portal.world, &connection).await?;

@@ -1,14 +1,13 @@
 //! The people of an account.
 
-use super::extract::Path;
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields, Path};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status, sentence};
 use super::{Portal, State};
 use crate::forms::{Field, Select};
-use crate::layout::Entry;
-use crate::pages::confirm::Confirm;
-use crate::pages::team::{Invitation, Invite, Member as MemberRow, NewLink, Team};
+use crate::layout::NavEntry;
+use crate::pages::confirm::ConfirmPage;
+use crate::pages::team::{InvitationRow, Invite, MemberRow, NewLink, TeamPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::Role;
@@ -24,7 +23,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     Ok(page(&team(&portal, &member).await?))
 }
 
-async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
+async fn team(portal: &Portal, member: &Member) -> Result<TeamPage, NoPage> {
     let may_change = member.may(Permission::ChangeTeam);
     let found = users::show_team(&portal.world, member.account).await?;
     let row = |one: TeamMember| MemberRow {
@@ -38,7 +37,7 @@ async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
         can_get_link: may_change && one.can_get_link && one.user != member.session.user,
         email: one.email,
     };
-    let invitation = |one: OpenInvitation| Invitation {
+    let invitation = |one: OpenInvitation| InvitationRow {
         id: one.id,
         email: one.email,
         role: one.role.to_string(),
@@ -46,8 +45,8 @@ async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
         expires: one.expires_at.map(|at| Time(at.as_millis())),
         has_expired: one.has_expired,
     };
-    Ok(Team {
-        shell: member.shell(Entry::Team),
+    Ok(TeamPage {
+        shell: member.shell(NavEntry::Team),
         members: found.members.into_iter().map(row).collect(),
         invitations: found.invitations.into_iter().map(invitation).collect(),
         invite: may_change.then(|| Invite {
@@ -78,7 +77,7 @@ pub(super) struct InviteForm {
 /// `POST /accounts/{account}/team`: invites.
 pub(super) async fn invite(
     axum::extract::State(portal): State,
-    Change { member, form: InviteForm { email, role } }: Change<InviteForm>,
+    MemberForm { member, form: InviteForm { email, role } }: MemberForm<InviteForm>,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
@@ -117,7 +116,7 @@ async fn pass_on(portal: &Portal, member: &Member, invited: Invited, mailed: &'s
     };
     let url = format!("{}/links/{}", portal.world.portal_url, link.token.reveal());
     let link = NewLink { email: link.email, url, expires: Time(link.expires_at.as_millis()) };
-    Ok(page(&Team { link: Some(link), ..team(portal, member).await? }))
+    Ok(page(&TeamPage { link: Some(link), ..team(portal, member).await? }))
 }
 
 /// Returns the id of the person that a path names.
@@ -134,7 +133,7 @@ pub(super) struct RoleForm {
 pub(super) async fn change_role(
     axum::extract::State(portal): State,
     Path(names): Path<HashMap<String, String>>,
-    Change { member, form: RoleForm { role } }: Change<RoleForm>,
+    MemberForm { member, form: RoleForm { role } }: MemberForm<RoleForm>,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
@@ -169,8 +168,8 @@ pub(super) async fn ask_remove(
     let one = found.members.into_iter().find(|one| one.id == row).ok_or(NoPage::NotFound)?;
     let is_you = one.user == member.session.user;
     let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
-    Ok(page(&Confirm {
-        shell: member.shell(Entry::Team),
+    Ok(page(&ConfirmPage {
+        shell: member.shell(NavEntry::Team),
         title: format!("Remove {}?", one.email),
         text: format!("This person can no longer open {}.", member.account_name),
         consequences: own.into_iter().collect(),
@@ -178,7 +177,7 @@ pub(super) async fn ask_remove(
         button: "Remove from the account".to_owned(),
         is_danger: true,
         cancel: member.path("team"),
-        ..Confirm::default()
+        ..ConfirmPage::default()
     }))
 }
 
@@ -186,7 +185,7 @@ pub(super) async fn ask_remove(
 pub(super) async fn remove(
     axum::extract::State(portal): State,
     Path(names): Path<HashMap<String, String>>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
@@ -204,7 +203,7 @@ pub(super) async fn remove(
 pub(super) async fn withdraw(
     axum::extract::State(portal): State,
     Path(names): Path<HashMap<String, String>>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
@@ -221,7 +220,7 @@ pub(super) async fn withdraw(
 pub(super) async fn make_link(
     axum::extract::State(portal): State,
     Path(names): Path<HashMap<String, String>>,
-    Change { member, form: NoFields {} }: Change<NoFields>,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;

@@ -1,9 +1,9 @@
 //! Changes of an account's webhooks: URLs, form, secret, test events, replays.
 
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields};
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page, page_with_status, sentence};
-use super::webhooks::{Additions, EventsFilter, FORMS, page_of};
+use super::webhooks::{EventsFilter, FORMS, WebhooksFormResult, page_of};
 use super::{Portal, State};
 use crate::elements::{Chip, Tone};
 use crate::forms::Field;
@@ -31,7 +31,7 @@ pub(super) struct UrlsForm {
 /// `POST /accounts/{account}/webhooks/urls`.
 pub(super) async fn save_urls(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<UrlsForm>,
+    MemberForm { member, form }: MemberForm<UrlsForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
@@ -60,12 +60,15 @@ pub(super) async fn save_urls(
 }
 
 async fn invalid_urls(portal: &Portal, member: &Member, dlr: Field, inbound: Field) -> Reply {
-    let additions =
-        Additions { dlr_webhook: Some(dlr), inbound_webhook: Some(inbound), ..Additions::default() };
+    let additions = WebhooksFormResult {
+        dlr_webhook: Some(dlr),
+        inbound_webhook: Some(inbound),
+        ..WebhooksFormResult::default()
+    };
     invalid(portal, member, additions).await
 }
 
-async fn invalid(portal: &Portal, member: &Member, additions: Additions) -> Reply {
+async fn invalid(portal: &Portal, member: &Member, additions: WebhooksFormResult) -> Reply {
     let shown = page_of(portal, member, EventsFilter::default(), additions).await?;
     Ok(page_with_status(StatusCode::BAD_REQUEST, &shown))
 }
@@ -92,7 +95,7 @@ pub(super) struct FormForm {
 /// `POST /accounts/{account}/webhooks/form`.
 pub(super) async fn save_form(
     axum::extract::State(portal): State,
-    Change { member, form: FormForm { connection, dlr_form } }: Change<FormForm>,
+    MemberForm { member, form: FormForm { connection, dlr_form } }: MemberForm<FormForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     if !FORMS.iter().any(|(form, _)| *form == dlr_form) {
@@ -108,32 +111,34 @@ pub(super) async fn save_form(
 /// `POST /accounts/{account}/webhooks/secret/reveal`.
 pub(super) async fn reveal(
     axum::extract::State(portal): State,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
     let secret = operator::reveal_webhook_secret(&member.acting(&portal), &member.account_name).await?;
-    let additions = Additions { revealed: Some(secret.reveal().to_owned()), ..Additions::default() };
+    let additions =
+        WebhooksFormResult { revealed: Some(secret.reveal().to_owned()), ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
 }
 
 /// `POST /accounts/{account}/webhooks/secret/stage`.
 pub(super) async fn stage(
     axum::extract::State(portal): State,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
     let step = SecretStep::Stage(WebhookSecretRequest::default());
     let made = operator::change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
-    let additions = Additions { staged: made.map_err(stale)?.secret, ..Additions::default() };
+    let additions =
+        WebhooksFormResult { staged: made.map_err(stale)?.secret, ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
 }
 
 /// `POST /accounts/{account}/webhooks/secret/switch`.
 pub(super) async fn switch(
     axum::extract::State(portal): State,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     change_secret(&portal, &member, SecretStep::Switch, "secret-switched").await
 }
@@ -141,7 +146,7 @@ pub(super) async fn switch(
 /// `POST /accounts/{account}/webhooks/secret/drop`.
 pub(super) async fn drop_secret(
     axum::extract::State(portal): State,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     change_secret(&portal, &member, SecretStep::Drop, "secret-dropped").await
 }
@@ -170,7 +175,7 @@ pub(super) struct TestForm {
 /// `POST /accounts/{account}/webhooks/test`.
 pub(super) async fn test(
     axum::extract::State(portal): State,
-    Change { member, form: TestForm { event } }: Change<TestForm>,
+    MemberForm { member, form: TestForm { event } }: MemberForm<TestForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     let wanted = match event.as_str() {
@@ -195,7 +200,8 @@ pub(super) async fn test(
         },
         Err(refusal) => return Err(refusal.into()),
     };
-    let additions = Additions { test: Some(result), test_event: event, ..Additions::default() };
+    let additions =
+        WebhooksFormResult { test: Some(result), test_event: event, ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
 }
 
@@ -230,7 +236,7 @@ pub(super) struct ReplayForm {
 /// `POST /accounts/{account}/webhooks/replay`.
 pub(super) async fn replay_failed(
     axum::extract::State(portal): State,
-    Change { member, form: ReplayForm { since } }: Change<ReplayForm>,
+    MemberForm { member, form: ReplayForm { since } }: MemberForm<ReplayForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     let request = ReplayRequest { since: since.trim().to_owned(), kind: None };
@@ -240,7 +246,7 @@ pub(super) async fn replay_failed(
         Ok(_) => Ok(member.done(PAGE, "events-replayed")),
         Err(refusal) => {
             let since = Field::invalid(since, fault(refusal)?);
-            let additions = Additions { replay_since: Some(since), ..Additions::default() };
+            let additions = WebhooksFormResult { replay_since: Some(since), ..WebhooksFormResult::default() };
             invalid(&portal, &member, additions).await
         }
     }

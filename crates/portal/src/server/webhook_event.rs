@@ -1,17 +1,16 @@
 //! One webhook event with every attempt to post it.
 
 use super::State;
-use super::extract::Path;
-use super::form::{Change, NoFields};
+use super::extract::{MemberForm, NoFields, Path};
 use super::member::Member;
 use super::reply::{Reply, page, sentence};
 use super::shown::time;
 use super::webhook_changes::status_words;
 use super::webhooks::row;
 use crate::elements::{Chip, Fact, Tone};
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::duration;
-use crate::pages::webhooks::{EventAttempt, WebhookEvent};
+use crate::pages::webhooks::{EventAttempt, WebhookEventPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
@@ -29,7 +28,7 @@ pub(super) async fn show(
     let found = operator::show_webhook_event(&portal.world, &member.account_name, &event).await?;
     let EventAttemptsView { event, attempts } = found;
     let body = operator::webhook_event_body(&portal.world, &member.account_name, &event.event).await?;
-    let shell = member.shell(Entry::Webhooks);
+    let shell = member.shell(NavEntry::Webhooks);
     let next_attempt = event.due_at.as_deref().and_then(time).filter(|_| event.state == "waiting");
     let ended_at = event.ended_at.as_deref().and_then(time);
     let row = row(event, portal.world.clock.now());
@@ -42,7 +41,7 @@ pub(super) async fn show(
     facts.extend(row.status.clone().map(|status| Fact::code("Status", status)));
     facts.push(Fact::new("Made", row.at.iso()));
     facts.extend(ended_at.map(|ended| Fact::new("Ended", ended.iso())));
-    Ok(page(&WebhookEvent {
+    Ok(page(&WebhookEventPage {
         facts,
         attempts: attempts.into_iter().map(attempt).collect(),
         next_attempt,
@@ -73,11 +72,11 @@ fn attempt(view: AttemptView) -> EventAttempt {
 pub(super) async fn replay(
     axum::extract::State(portal): State,
     Path((_, event)): Path<(String, String)>,
-    Change { member, .. }: Change<NoFields>,
+    MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     operator::replay_webhook(&member.acting(&portal), &member.account_name, &event).await?;
-    let shell = member.shell(Entry::Webhooks);
+    let shell = member.shell(NavEntry::Webhooks);
     let page = shell.path_to("webhooks/events", &event);
     Ok(super::reply::redirect(&format!("{page}?done=event-replayed")))
 }

@@ -7,10 +7,10 @@ use super::shown::time;
 use super::{Portal, State};
 use crate::elements::{Chip, Tone};
 use crate::forms::{Field, Select};
-use crate::layout::Entry;
+use crate::layout::NavEntry;
 use crate::numbers::{duration, grouped};
 use crate::pages::webhooks::{
-    ConnectionForm, Endpoint, EventRow, Secret, TestResult, Webhooks as WebhooksPage,
+    ConnectionForm, EndpointCard, EventRow, SigningSecretCard, TestResult, WebhooksPage,
 };
 use crate::time::Time;
 use hermod_domain::permission::Permission;
@@ -48,7 +48,7 @@ pub(super) struct EventsFilter {
 
 /// What a form adds to the page.
 #[derive(Default)]
-pub(super) struct Additions {
+pub(super) struct WebhooksFormResult {
     pub(super) dlr_webhook: Option<Field>,
     pub(super) inbound_webhook: Option<Field>,
     pub(super) replay_since: Option<Field>,
@@ -65,7 +65,7 @@ pub(super) async fn show(
     Query(filter): Query<EventsFilter>,
 ) -> Reply {
     member.require(Permission::ReadSetup)?;
-    Ok(page(&page_of(&portal, &member, filter, Additions::default()).await?))
+    Ok(page(&page_of(&portal, &member, filter, WebhooksFormResult::default()).await?))
 }
 
 /// Reads everything that the page shows.
@@ -73,7 +73,7 @@ pub(super) async fn page_of(
     portal: &Portal,
     member: &Member,
     filter: EventsFilter,
-    additions: Additions,
+    additions: WebhooksFormResult,
 ) -> Result<WebhooksPage, NoPage> {
     let world = &portal.world;
     let name = &member.account_name;
@@ -86,13 +86,13 @@ pub(super) async fn page_of(
         limit: Limit::try_from(EVENTS.to_string()).ok(),
     };
     let found = operator::list_webhook_events(world, name, query).await?;
-    let shell = member.shell(Entry::Webhooks);
+    let shell = member.shell(NavEntry::Webhooks);
     let next = found.next.map(|next| {
         let state = state.filter(|state| !state.is_empty()).map(|state| format!("state={state}&"));
         format!("{}?{}before={next}", shell.path("webhooks"), state.unwrap_or_default())
     });
     let now = world.clock.now();
-    let Additions { dlr_webhook, inbound_webhook, replay_since, revealed, staged, test, test_event } =
+    let WebhooksFormResult { dlr_webhook, inbound_webhook, replay_since, revealed, staged, test, test_event } =
         additions;
     let url = |given: Option<Field>, saved: &Option<String>| {
         given.unwrap_or_else(|| Field::new(saved.clone().unwrap_or_default()))
@@ -130,10 +130,10 @@ fn secret(
     webhooks: &WebhooksView,
     revealed: Option<String>,
     staged: Option<String>,
-) -> Option<Secret> {
+) -> Option<SigningSecretCard> {
     let catalogue = portal.world.catalogue();
     catalogue.account(member.account)?.account.webhooks.as_ref()?;
-    Some(Secret {
+    Some(SigningSecretCard {
         revealed,
         is_staged: webhooks.secret_staged,
         staged,
@@ -141,7 +141,7 @@ fn secret(
     })
 }
 
-fn endpoints(webhooks: &WebhooksView, now: Timestamp) -> Vec<Endpoint> {
+fn endpoints(webhooks: &WebhooksView, now: Timestamp) -> Vec<EndpointCard> {
     let endpoint = |name: &str, kind: &str, url: &Option<String>| {
         let figures = webhooks.endpoints.iter().find(|endpoint| endpoint.kind == kind);
         let figures = figures.filter(|figures| url.is_some() || figures.waiting > 0 || figures.failed > 0);
@@ -155,7 +155,7 @@ fn endpoints(webhooks: &WebhooksView, now: Timestamp) -> Vec<Endpoint> {
             (Some(_), 0) => Chip::new(Tone::Good, "Nothing waits"),
             (Some(_), _) => Chip::new(Tone::Waiting, "Posting"),
         };
-        Some(Endpoint {
+        Some(EndpointCard {
             name: name.to_owned(),
             state,
             waiting: grouped(figures.waiting),

@@ -4,12 +4,16 @@ use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, fresh, html, shell};
 use hermod_portal::Time;
 use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::Entry;
-use hermod_portal::pages::audit::{Audit, AuditRow, FieldChange};
-use hermod_portal::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
-use hermod_portal::pages::limits::{ConnectionLimits, ControlRow, Limits, RejectedRow};
-use hermod_portal::pages::profile::{AccountRow, Profile, RecoveryCodes, SecondFactorSetup, SessionRow};
-use hermod_portal::pages::team::{Invitation, Invite, Member, NewLink, Team};
+use hermod_portal::layout::NavEntry;
+use hermod_portal::pages::audit::{AuditPage, AuditedChange, ChangedField};
+use hermod_portal::pages::billing::{
+    BillingPage, BillingRow, Funds, Month, StatementPage, StatementRow, Warnings,
+};
+use hermod_portal::pages::limits::{ConnectionLimitsCard, ControlRow, LimitsPage, RejectedRow};
+use hermod_portal::pages::profile::{
+    AccountRow, ProfilePage, RecoveryCodesPage, SecondFactorSetupPage, SessionRow,
+};
+use hermod_portal::pages::team::{InvitationRow, Invite, MemberRow, NewLink, TeamPage};
 use hermod_portal::svg::Svg;
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
@@ -18,14 +22,14 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("billing", html(&billing())),
         ("statement", html(&statement())),
-        ("team", html(&Team { link: None, ..team.clone() })),
+        ("team", html(&TeamPage { link: None, ..team.clone() })),
         ("team-invited", html(&team)),
         ("audit", html(&audit())),
         ("limits", html(&limits())),
         ("profile", html(&profile)),
         (
             "profile-no-factor",
-            html(&Profile {
+            html(&ProfilePage {
                 second_factor_since: None,
                 new_password: Field::invalid("", "Use at least 12 characters."),
                 ..profile
@@ -36,8 +40,8 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn billing() -> Billing {
-    let row = |days: i64, kind: &str, note: &str, reference: Option<&str>, amount: &str| LedgerRow {
+fn billing() -> BillingPage {
+    let row = |days: i64, kind: &str, note: &str, reference: Option<&str>, amount: &str| BillingRow {
         at: ago(days * DAY),
         kind: kind.to_owned(),
         note: note.to_owned(),
@@ -52,8 +56,8 @@ fn billing() -> Billing {
         messages: messages.to_owned(),
         spend: spend.to_owned(),
     };
-    Billing {
-        shell: shell(Entry::Billing),
+    BillingPage {
+        shell: shell(NavEntry::Billing),
         funds: Funds {
             currency: "EUR".to_owned(),
             available: "1,204.518".to_owned(),
@@ -83,15 +87,15 @@ fn billing() -> Billing {
     }
 }
 
-fn statement() -> Statement {
+fn statement() -> StatementPage {
     let row = |day: &str, kind: &str, note: &str, amount: &str| StatementRow {
         day: day.to_owned(),
         kind: kind.to_owned(),
         note: note.to_owned(),
         amount: amount.to_owned(),
     };
-    Statement {
-        shell: shell(Entry::Billing),
+    StatementPage {
+        shell: shell(NavEntry::Billing),
         month: "November 2026".to_owned(),
         currency: "EUR".to_owned(),
         opening: "210.118".to_owned(),
@@ -107,7 +111,7 @@ fn statement() -> Statement {
     }
 }
 
-fn team() -> Team {
+fn team() -> TeamPage {
     let roles = |role: &str| {
         Select::new(
             [("owner", "Owner"), ("developer", "Developer"), ("billing", "Billing"), ("viewer", "Viewer")],
@@ -115,7 +119,7 @@ fn team() -> Team {
         )
     };
     let member =
-        |id: &str, email: &str, role: &str, has_second_factor, seen: Option<i64>, is_you: bool| Member {
+        |id: &str, email: &str, role: &str, has_second_factor, seen: Option<i64>, is_you: bool| MemberRow {
             id: id.to_owned(),
             email: email.to_owned(),
             role: role.to_owned(),
@@ -126,14 +130,14 @@ fn team() -> Team {
             can_remove: !is_you,
             can_get_link: !is_you,
         };
-    Team {
-        shell: shell(Entry::Team),
+    TeamPage {
+        shell: shell(NavEntry::Team),
         members: vec![
             member("1", "jana.petersen@lindgren.example", "owner", true, Some(0), true),
             member("2", "tomasz.nowak@lindgren.example", "developer", true, Some(3 * HOUR), false),
             member("3", "buchhaltung@lindgren.example", "billing", false, Some(9 * DAY), false),
         ],
-        invitations: vec![Invitation {
+        invitations: vec![InvitationRow {
             id: "8".to_owned(),
             email: "ingrid@lindgren.example".to_owned(),
             role: "viewer".to_owned(),
@@ -150,13 +154,13 @@ fn team() -> Team {
     }
 }
 
-fn audit() -> Audit {
-    let change = |field: &str, before: Option<&str>, after: Option<&str>| FieldChange {
+fn audit() -> AuditPage {
+    let change = |field: &str, before: Option<&str>, after: Option<&str>| ChangedField {
         field: field.to_owned(),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
     };
-    let row = |minutes: i64, who: &str, from: &str, action: &str, changes| AuditRow {
+    let row = |minutes: i64, who: &str, from: &str, action: &str, changes| AuditedChange {
         at: ago(minutes * MINUTE),
         who: who.to_owned(),
         from: from.to_owned(),
@@ -164,8 +168,8 @@ fn audit() -> Audit {
         changes,
     };
     let jana = "jana.petersen@lindgren.example";
-    Audit {
-        shell: shell(Entry::Audit),
+    AuditPage {
+        shell: shell(NavEntry::Audit),
         who: Field::default(),
         action: Select::new(
             [("", "Any"), ("key", "API keys"), ("webhook", "Webhooks"), ("user", "Team")],
@@ -215,7 +219,7 @@ fn audit() -> Audit {
     }
 }
 
-fn profile() -> Profile {
+fn profile() -> ProfilePage {
     let session = |id: &str, device: &str, address: &str, hours: i64, is_current| SessionRow {
         id: id.to_owned(),
         device: device.to_owned(),
@@ -229,9 +233,9 @@ fn profile() -> Profile {
         role: role.to_owned(),
         leave: leave.map(str::to_owned),
     };
-    let mut shell = shell(Entry::Home);
+    let mut shell = shell(NavEntry::Home);
     shell.current = None;
-    Profile {
+    ProfilePage {
         shell,
         password: Field::default(),
         code: Field::default(),
@@ -250,7 +254,7 @@ fn profile() -> Profile {
     }
 }
 
-fn setup() -> SecondFactorSetup {
+fn setup() -> SecondFactorSetupPage {
     let mut squares = String::new();
     for (x, y) in (0..29).flat_map(|x| (0..29).map(move |y| (x, y))) {
         let corner = |a: i32, b: i32| {
@@ -268,7 +272,7 @@ fn setup() -> SecondFactorSetup {
             squares.push_str(&format!("M{x} {y}h1v1h-1z"));
         }
     }
-    SecondFactorSetup {
+    SecondFactorSetupPage {
         shell: profile().shell,
         uri: "otpauth://totp/Hermod:jana.petersen@lindgren.example?secret=JBSWY3DPEHPK3PXP&issuer=Hermod"
             .to_owned(),
@@ -280,7 +284,7 @@ fn setup() -> SecondFactorSetup {
     }
 }
 
-fn codes() -> RecoveryCodes {
+fn codes() -> RecoveryCodesPage {
     let codes = [
         "7q2m-x9w4",
         "k3d8-t5n6",
@@ -291,11 +295,11 @@ fn codes() -> RecoveryCodes {
         "a2r7-hq9m",
         "z4k8-w3x5",
     ];
-    RecoveryCodes { shell: profile().shell, codes: codes.map(str::to_owned).to_vec() }
+    RecoveryCodesPage { shell: profile().shell, codes: codes.map(str::to_owned).to_vec() }
 }
 
-fn limits() -> Limits {
-    let connection = |name: &str, limited: &str, smpp: Option<&str>| ConnectionLimits {
+fn limits() -> LimitsPage {
+    let connection = |name: &str, limited: &str, smpp: Option<&str>| ConnectionLimitsCard {
         name: name.to_owned(),
         rate: "10".to_owned(),
         accepted: "4,812".to_owned(),
@@ -311,8 +315,8 @@ fn limits() -> Limits {
         used: used.to_owned(),
         opens: opens.to_owned(),
     };
-    Limits {
-        shell: shell(Entry::Limits),
+    LimitsPage {
+        shell: shell(NavEntry::Limits),
         notices: vec![Notice::new(
             Tone::Bad,
             "5,000 messages in a day is used up: messages are rejected until it opens at 00:00 UTC.",

@@ -2,15 +2,15 @@
 
 use super::{DAY, HOSTILE, NOW, html, shell};
 use hermod_portal::Time;
-use hermod_portal::elements::{Chip, Fact, Link, Tone};
+use hermod_portal::elements::{Chip, Fact, PageLink, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::Entry;
+use hermod_portal::layout::NavEntry;
 use hermod_portal::pages::destinations::{
-    DestinationRow, Destinations, NumberAnswer, NumberRejection, Switch,
+    DestinationRow, DestinationsPage, NumberAnswer, NumberRejection, Switch,
 };
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
-    let empty = Destinations {
+    let empty = DestinationsPage {
         rows: Vec::new(),
         next: None,
         country: Field::new(HOSTILE),
@@ -22,7 +22,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![("destinations", html(&destinations())), ("destinations-none", html(&empty))]
 }
 
-fn destinations() -> Destinations {
+fn destinations() -> DestinationsPage {
     let row = |country: &str, code: &str, price: Option<&str>, next: Option<&str>, routes: &str, switch| {
         let (state, coverage) = match switch {
             Switch::Off => (Chip::new(Tone::Good, "On"), Chip::new(Tone::Good, routes)),
@@ -39,8 +39,8 @@ fn destinations() -> Destinations {
             switch,
         }
     };
-    Destinations {
-        shell: shell(Entry::Destinations),
+    DestinationsPage {
+        shell: shell(NavEntry::Destinations),
         currency: "EUR".to_owned(),
         number: Field::new("+33612345678"),
         answer: Some(NumberAnswer {
@@ -55,7 +55,7 @@ fn destinations() -> Destinations {
             rejections: vec![NumberRejection {
                 code: "COUNTRY_BLOCKED".to_owned(),
                 text: "The destination country is not enabled on this account.".to_owned(),
-                remedy: Link::new("Destinations", "/accounts/lindgren/destinations"),
+                remedy: PageLink::new("Destinations", "/accounts/lindgren/destinations"),
             }],
         }),
         country: Field::default(),

@@ -4,12 +4,14 @@ use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, html, shell};
 use hermod_portal::Time;
 use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::Entry;
-use hermod_portal::pages::confirm::{Confirm, Reauthenticate};
-use hermod_portal::pages::keys::{Admission, CheckAddress, CreateKey, Example, Key, KeyRow, KeySecret, Keys};
-use hermod_portal::pages::quickstart::{Quickstart, Sample};
+use hermod_portal::layout::NavEntry;
+use hermod_portal::pages::confirm::{ConfirmPage, ReauthenticatePage};
+use hermod_portal::pages::keys::{
+    AddressCheck, CheckAddress, CreateKey, Example, KeyPage, KeyRow, KeySecretPage, KeysPage,
+};
+use hermod_portal::pages::quickstart::{QuickstartPage, Sample};
 use hermod_portal::pages::smpp::{
-    BindCard, BindRow, RejectedBind, Smpp, SmppPassword, SmppTrace, TracedLine,
+    BindCard, BindRow, RejectedBind, SmppPage, SmppPasswordPage, SmppTracePage, TracedLine,
 };
 
 const BASE_URL: &str = "https://sms.example/api/v1";
@@ -20,14 +22,14 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     let smpp = smpp();
     vec![
         ("keys", html(&keys)),
-        ("keys-empty", html(&Keys { rows: Vec::new(), check: CheckAddress::default(), ..keys.clone() })),
+        ("keys-empty", html(&KeysPage { rows: Vec::new(), check: CheckAddress::default(), ..keys.clone() })),
         ("key", html(&key())),
         ("key-created", html(&secret(None))),
         ("key-rotated", html(&secret(Some(Time(NOW + DAY))))),
         ("key-revoke", html(&revoke())),
         ("re-authenticate", html(&reauthenticate())),
         ("smpp", html(&smpp)),
-        ("smpp-empty", html(&Smpp { cards: Vec::new(), ..smpp })),
+        ("smpp-empty", html(&SmppPage { cards: Vec::new(), ..smpp })),
         ("smpp-trace", html(&trace())),
         ("smpp-password", html(&password())),
         ("quickstart", html(&quickstart())),
@@ -55,15 +57,15 @@ fn active() -> Chip {
     Chip::new(Tone::Good, "Active")
 }
 
-fn keys() -> Keys {
+fn keys() -> KeysPage {
     let select = || {
         Select::new(
             [("lk_live_7Q2M", "lk_live_7Q2M, shop backend"), ("lk_live_2B9F", "lk_live_2B9F, CRM")],
             "lk_live_7Q2M",
         )
     };
-    Keys {
-        shell: shell(Entry::Keys),
+    KeysPage {
+        shell: shell(NavEntry::Keys),
         rows: vec![
             row("lk_live_7Q2M", "Shop backend", active(), Some(2 * MINUTE), None, "2 networks"),
             row(
@@ -93,7 +95,7 @@ fn keys() -> Keys {
         check: CheckAddress {
             address: Field::new("198.51.100.20"),
             key: select(),
-            answer: Some(Admission {
+            answer: Some(AddressCheck {
                 is_admitted: false,
                 text: "Requests from 198.51.100.20 with lk_live_7Q2M are rejected with IP_NOT_ALLOWED."
                     .to_owned(),
@@ -106,9 +108,9 @@ fn keys() -> Keys {
     }
 }
 
-fn key() -> Key {
-    Key {
-        shell: shell(Entry::Keys),
+fn key() -> KeyPage {
+    KeyPage {
+        shell: shell(NavEntry::Keys),
         row: row("lk_live_7Q2M", "Shop backend", active(), Some(2 * MINUTE), None, "2 networks"),
         created: Some(ago(120 * DAY)),
         label: Field::new("Shop backend"),
@@ -122,17 +124,17 @@ fn key() -> Key {
     }
 }
 
-fn quickstart() -> Quickstart {
-    Quickstart {
-        shell: shell(Entry::Quickstart),
+fn quickstart() -> QuickstartPage {
+    QuickstartPage {
+        shell: shell(NavEntry::Quickstart),
         keys: Select::new([("lk_live_7Q2M", "lk_live_7Q2M, Shop backend")], "lk_live_7Q2M"),
         samples: Sample::all(BASE_URL, "lk_live_7Q2M"),
     }
 }
 
-fn secret(old_secret_until: Option<Time>) -> KeySecret {
-    KeySecret {
-        shell: shell(Entry::Keys),
+fn secret(old_secret_until: Option<Time>) -> KeySecretPage {
+    KeySecretPage {
+        shell: shell(NavEntry::Keys),
         key: "lk_live_5T8W".to_owned(),
         label: "Shop backend".to_owned(),
         secret: SECRET.to_owned(),
@@ -142,9 +144,9 @@ fn secret(old_secret_until: Option<Time>) -> KeySecret {
     }
 }
 
-fn revoke() -> Confirm {
-    Confirm {
-        shell: shell(Entry::Keys),
+fn revoke() -> ConfirmPage {
+    ConfirmPage {
+        shell: shell(NavEntry::Keys),
         title: "Revoke key lk_live_7Q2M?".to_owned(),
         text: "Requests with this key are rejected from now on with INVALID_API_KEY. This cannot be undone."
             .to_owned(),
@@ -161,9 +163,9 @@ fn revoke() -> Confirm {
     }
 }
 
-fn reauthenticate() -> Reauthenticate {
-    Reauthenticate {
-        shell: shell(Entry::Webhooks),
+fn reauthenticate() -> ReauthenticatePage {
+    ReauthenticatePage {
+        shell: shell(NavEntry::Webhooks),
         purpose: "reveal the webhook secret".to_owned(),
         next: "/accounts/lindgren/webhooks".to_owned(),
         password: Field::invalid("", "The password is wrong."),
@@ -173,7 +175,7 @@ fn reauthenticate() -> Reauthenticate {
     }
 }
 
-fn smpp() -> Smpp {
+fn smpp() -> SmppPage {
     let bind =
         |number, kind: &str, tls, window: &str, rate: &str, submits: &str, error: Option<&str>| BindRow {
             number,
@@ -195,8 +197,8 @@ fn smpp() -> Smpp {
         status: status.to_owned(),
         reason: reason.to_owned(),
     };
-    Smpp {
-        shell: shell(Entry::Smpp),
+    SmppPage {
+        shell: shell(NavEntry::Smpp),
         cards: vec![BindCard {
             connection: "warehouse-smpp".to_owned(),
             system_id: "lindgren1".to_owned(),
@@ -240,7 +242,7 @@ fn smpp() -> Smpp {
     }
 }
 
-fn trace() -> SmppTrace {
+fn trace() -> SmppTracePage {
     let line = |seconds: i64, is_ours: bool, command: &str, details: &str| TracedLine {
         at: ago(seconds * 1_000),
         bind: "7".to_owned(),
@@ -248,8 +250,8 @@ fn trace() -> SmppTrace {
         command: command.to_owned(),
         details: details.to_owned(),
     };
-    SmppTrace {
-        shell: shell(Entry::Smpp),
+    SmppTracePage {
+        shell: shell(NavEntry::Smpp),
         connection: "warehouse-smpp".to_owned(),
         until: Some(Time(NOW + 9 * MINUTE)),
         refresh_ms: None,
@@ -270,9 +272,9 @@ fn trace() -> SmppTrace {
     }
 }
 
-fn password() -> SmppPassword {
-    SmppPassword {
-        shell: shell(Entry::Smpp),
+fn password() -> SmppPasswordPage {
+    SmppPasswordPage {
+        shell: shell(NavEntry::Smpp),
         system_id: "lindgren1".to_owned(),
         password: "k7m2xq9w".to_owned(),
         old_password_until: Some(Time(NOW + DAY)),

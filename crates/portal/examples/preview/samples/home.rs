@@ -6,8 +6,8 @@ use hermod_portal::chart::{
     CountryBar, HourCount, HourStates, horizontal_bars, sparkline, states_by_hour, volume_by_hour,
 };
 use hermod_portal::elements::{Notice, Tone};
-use hermod_portal::layout::{Entry, Flash};
-use hermod_portal::pages::home::{FirstStep, Home, Money};
+use hermod_portal::layout::{Flash, NavEntry};
+use hermod_portal::pages::home::{AvailableFunds, FirstStep, HomePage};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![("home", html(&busy())), ("home-new", html(&new()))]
@@ -28,7 +28,7 @@ fn hours() -> impl Iterator<Item = (Time, u64)> {
     })
 }
 
-fn busy() -> Home {
+fn busy() -> HomePage {
     let states: Vec<HourStates> = hours()
         .enumerate()
         .map(|(index, (start, count))| HourStates {
@@ -60,12 +60,12 @@ fn busy() -> Home {
         bar("United Kingdom", 210, "95.2 %"),
         bar("Italy", 96, "88.5 %"),
     ];
-    let mut shell = shell(Entry::Home);
+    let mut shell = shell(NavEntry::Home);
     shell.flash =
         Some(Flash { tone: Tone::Good, text: "The allow-list of lk_live_7Q2M is saved.".to_owned() });
-    Home {
+    HomePage {
         shell,
-        money: Some(Money {
+        money: Some(AvailableFunds {
             available: "1,204.52".to_owned(),
             currency: "EUR".to_owned(),
             runway: Some("About 9 days at the rate of the last week".to_owned()),
@@ -101,7 +101,7 @@ fn busy() -> Home {
     }
 }
 
-fn new() -> Home {
+fn new() -> HomePage {
     let step = |title: &str, text: &str, href: &str, action: &str, is_done| FirstStep {
         title: title.to_owned(),
         text: text.to_owned(),
@@ -109,7 +109,7 @@ fn new() -> Home {
         action: action.to_owned(),
         is_done,
     };
-    let mut shell = shell(Entry::Home);
+    let mut shell = shell(NavEntry::Home);
     shell.account = "demo".to_owned();
     shell.account_label = "Demo".to_owned();
     shell.notices = vec![
@@ -118,9 +118,9 @@ fn new() -> Home {
     ];
     let hours: Vec<HourCount> =
         (0..24).map(|hour| HourCount { start: ago((24 - hour) * HOUR), count: 0, usual: None }).collect();
-    Home {
+    HomePage {
         shell,
-        money: Some(Money {
+        money: Some(AvailableFunds {
             available: "4.20".to_owned(),
             currency: "EUR".to_owned(),
             runway: Some("Below your warning of 10 EUR".to_owned()),

@@ -2,18 +2,18 @@
 
 use super::{HOSTILE, HOUR, ago, html, shell};
 use hermod_portal::elements::{Chip, Tone};
-use hermod_portal::layout::Entry;
-use hermod_portal::pages::inbox::{Inbox, Reply, Thread, ThreadMessage, ThreadRow};
+use hermod_portal::layout::NavEntry;
+use hermod_portal::pages::inbox::{InboxPage, ReplyForm, ThreadMessage, ThreadPage, ThreadRow};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("inbox", html(&inbox())),
-        ("inbox-empty", html(&Inbox { threads: Vec::new(), ..inbox() })),
+        ("inbox-empty", html(&InboxPage { threads: Vec::new(), ..inbox() })),
         ("inbox-thread", html(&thread())),
     ]
 }
 
-fn inbox() -> Inbox {
+fn inbox() -> InboxPage {
     let row = |index: i64, from: &str, text: &str, ways: &[(Tone, &str)]| ThreadRow {
         href: format!("/accounts/lindgren/inbox/{index}"),
         from: from.to_owned(),
@@ -23,8 +23,8 @@ fn inbox() -> Inbox {
         count: 2,
         ways: ways.iter().map(|(tone, label)| Chip::new(*tone, *label)).collect(),
     };
-    Inbox {
-        shell: shell(Entry::Inbox),
+    InboxPage {
+        shell: shell(NavEntry::Inbox),
         threads: vec![
             row(
                 1,
@@ -40,7 +40,7 @@ fn inbox() -> Inbox {
     }
 }
 
-fn thread() -> Thread {
+fn thread() -> ThreadPage {
     let message = |is_own, hours: i64, text: &str, chip: Chip| ThreadMessage {
         is_own,
         at: ago(hours * HOUR),
@@ -48,8 +48,8 @@ fn thread() -> Thread {
         chips: vec![chip],
         href: is_own.then(|| "/accounts/lindgren/messages/15526526976000001".to_owned()),
     };
-    Thread {
-        shell: shell(Entry::Inbox),
+    ThreadPage {
+        shell: shell(NavEntry::Inbox),
         from: "+4915112345678".to_owned(),
         to: "+49301234567".to_owned(),
         messages: vec![
@@ -58,6 +58,6 @@ fn thread() -> Thread {
             message(false, 1, HOSTILE, Chip::new(Tone::Waiting, "Webhook waiting")),
         ],
         older: Some("/accounts/lindgren/inbox/1?before=1".to_owned()),
-        reply: Some(Reply { from: "+49301234567".to_owned(), to: "+4915112345678".to_owned() }),
+        reply: Some(ReplyForm { from: "+49301234567".to_owned(), to: "+4915112345678".to_owned() }),
     }
 }

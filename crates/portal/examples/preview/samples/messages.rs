@@ -1,16 +1,18 @@
 //! Samples of the list of messages and of single messages.
 
 use super::{HOSTILE, HOUR, MINUTE, SECOND, ago, fresh, html, shell};
-use hermod_portal::elements::{Chip, Fact, Link, Notice, Tone};
+use hermod_portal::elements::{Chip, Fact, Notice, PageLink, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::{Entry, Flash};
-use hermod_portal::pages::message::{Attempt, Cost, Message, Segment, Step, Text, step_words};
-use hermod_portal::pages::messages::{Filters, MessageRow, Messages};
+use hermod_portal::layout::{Flash, NavEntry};
+use hermod_portal::pages::message::{
+    MessageCost, MessageDetailPage, Segment, Text, TimelineStep, WebhookAttemptRow, step_words,
+};
+use hermod_portal::pages::messages::{Filters, MessageListRow, MessagesPage};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let list = list();
-    let empty = Messages { rows: Vec::new(), next: None, freshness: fresh(), ..list.clone() };
-    let unmatched = Messages {
+    let empty = MessagesPage { rows: Vec::new(), next: None, freshness: fresh(), ..list.clone() };
+    let unmatched = MessagesPage {
         is_filtered: true,
         filters: Filters {
             to: Some(Field::invalid("0151 12*", "Write the number with its country code, such as +49151*.")),
@@ -57,7 +59,7 @@ type Sample = (
     &'static str,
 );
 
-fn list() -> Messages {
+fn list() -> MessagesPage {
     let data: [Sample; 11] = [
         ("delivered", "Lindgren", "+4915112345678", "Germany", "Telekom", 1, Some("2.31 s"), "0.075 EUR"),
         ("submitted", "Lindgren", "+436641234567", "Austria", "A1", 2, None, "0.142 EUR"),
@@ -80,7 +82,7 @@ fn list() -> Messages {
         ("enroute", "Lindgren", "+48601234567", "Poland", "Plus", 1, None, "0.031 EUR"),
         ("delivered", HOSTILE, "+4917612345670", "Germany", "O2", 1, Some("2.90 s"), "0.075 EUR"),
     ];
-    let row = |index: usize, (state, from, to, country, network, parts, took, cost): Sample| MessageRow {
+    let row = |index: usize, (state, from, to, country, network, parts, took, cost): Sample| MessageListRow {
         id: format!("155265269760{index:05}"),
         accepted_at: ago(i64::try_from(index).unwrap_or_default() * 47 * SECOND + 3 * SECOND),
         from: from.to_owned(),
@@ -92,8 +94,8 @@ fn list() -> Messages {
         took: took.map(str::to_owned),
         cost: cost.to_owned(),
     };
-    Messages {
-        shell: shell(Entry::Messages),
+    MessagesPage {
+        shell: shell(NavEntry::Messages),
         filters: filters(),
         is_filtered: false,
         rows: data
@@ -110,10 +112,10 @@ fn list() -> Messages {
     }
 }
 
-fn step(step: &str, at_ms: u64, part: Option<u8>, note: Option<&str>, details: Vec<Fact>) -> Step {
+fn step(step: &str, at_ms: u64, part: Option<u8>, note: Option<&str>, details: Vec<Fact>) -> TimelineStep {
     let state = if at_ms > 60_000 { "undeliverable" } else { "delivered" };
     let (tone, title) = step_words(step, Some(state));
-    Step { at_ms, tone, title: title.to_owned(), part, note: note.map(str::to_owned), details }
+    TimelineStep { at_ms, tone, title: title.to_owned(), part, note: note.map(str::to_owned), details }
 }
 
 fn facts() -> Vec<Fact> {
@@ -130,9 +132,9 @@ fn facts() -> Vec<Fact> {
     ]
 }
 
-fn delivered() -> Message {
-    Message {
-        shell: shell(Entry::Messages),
+fn delivered() -> MessageDetailPage {
+    MessageDetailPage {
+        shell: shell(NavEntry::Messages),
         id: "15526526976000001".to_owned(),
         state: Chip::of_state("delivered"),
         state_words: "Delivered to the handset 2.31 s after we accepted it.".to_owned(),
@@ -148,7 +150,7 @@ fn delivered() -> Message {
             },
             Segment { text: "rack it here: https://lindgren.example/t/20418\nReply STOP to opt out.".to_owned(), used: "70 of 153 septets".to_owned() },
         ]),
-        cost: Cost {
+        cost: MessageCost {
             parts: 2,
             price: Some("0.075".to_owned()),
             charged: "0.150 EUR".to_owned(),
@@ -167,9 +169,9 @@ fn delivered() -> Message {
             step("ended", 2_310, None, Some("Every part was delivered."), vec![Fact::code("Status", "DELIVRD")]),
             step("webhook", 2_402, None, None, vec![Fact::code("Event", "evt_88120").linked("/accounts/lindgren/webhooks/events/evt_88120"), Fact::new("Answer", "200 in 84 ms")]),
         ],
-        attempts: vec![Attempt {
+        attempts: vec![WebhookAttemptRow {
             at: ago(4 * MINUTE - 2_402),
-            event: Link::new("evt_88120", "/accounts/lindgren/webhooks/events/evt_88120"),
+            event: PageLink::new("evt_88120", "/accounts/lindgren/webhooks/events/evt_88120"),
             number: 1,
             result: Chip::new(Tone::Good, "200 OK"),
             took: "84 ms".to_owned(),
@@ -181,9 +183,9 @@ fn delivered() -> Message {
     }
 }
 
-fn failed() -> Message {
+fn failed() -> MessageDetailPage {
     let base = delivered();
-    Message {
+    MessageDetailPage {
         state: Chip::of_state("undeliverable"),
         state_words: "The carrier gave up after 1 min 12 s: unknown subscriber.".to_owned(),
         remedy: Some(
@@ -191,7 +193,7 @@ fn failed() -> Message {
                 .with_link("What error 1 means", "/docs#error-1"),
         ),
         text: Text::Purged { days: 30 },
-        cost: Cost { refunded: Some("0.150 EUR".to_owned()), ..base.cost.clone() },
+        cost: MessageCost { refunded: Some("0.150 EUR".to_owned()), ..base.cost.clone() },
         timeline: vec![
             step("accepted", 0, None, None, vec![Fact::new("Cost", "0.150 EUR")]),
             step("sent", 14, Some(1), None, Vec::new()),
@@ -205,9 +207,9 @@ fn failed() -> Message {
     }
 }
 
-fn hostile() -> Message {
+fn hostile() -> MessageDetailPage {
     let base = failed();
-    Message {
+    MessageDetailPage {
         from: HOSTILE.to_owned(),
         to: None,
         text: Text::Shown(vec![Segment { text: HOSTILE.to_owned(), used: HOSTILE.to_owned() }]),

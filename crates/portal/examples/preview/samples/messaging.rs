@@ -3,16 +3,15 @@
 use super::{DAY, HOSTILE, HOUR, SECOND, ago, html, shell};
 use hermod_portal::elements::{Chip, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::Entry;
+use hermod_portal::layout::NavEntry;
 use hermod_portal::pages::compose::{
-    Compose, ForcedCharacter, Preview, PreviewFact, PreviewPart, Rejection, Run,
+    ComposePage, ForcedCharacter, Preview, PreviewFact, PreviewPart, SendRejection, TextRun,
 };
-use hermod_portal::pages::find::Find;
-use hermod_portal::pages::held::{Held, HeldRow};
-use hermod_portal::pages::live::{Live, LiveRow};
-use hermod_portal::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOuts, WrongLine};
-use hermod_portal::pages::requests::{RequestForm, RequestRow, Requests};
-use hermod_portal::pages::senders::{DefaultSender, SenderRow, Senders};
+use hermod_portal::pages::live::{LivePage, LiveRow};
+use hermod_portal::pages::messages::{FindPage, HeldPage, HeldRow};
+use hermod_portal::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOutsPage, WrongLine};
+use hermod_portal::pages::requests::{CustomerRequestRow, RequestForm, RequestsPage};
+use hermod_portal::pages::senders::{DefaultSender, SenderRow, SendersPage};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let live = live();
@@ -24,7 +23,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         Field::invalid("0151 12345", "Write the number with its country code, such as +4915112345678.");
     vec![
         ("live", html(&live)),
-        ("live-empty", html(&Live { rows: Vec::new(), note: None, ..live })),
+        ("live-empty", html(&LivePage { rows: Vec::new(), note: None, ..live })),
         ("compose", html(&compose)),
         ("compose-checked", html(&checked)),
         ("compose-rejected", html(&rejected)),
@@ -32,7 +31,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("opt-outs", html(&opt_outs())),
         (
             "opt-outs-none",
-            html(&OptOuts {
+            html(&OptOutsPage {
                 rows: Vec::new(),
                 is_filtered: true,
                 search: Field::new("+4915112345678"),
@@ -40,16 +39,16 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
             }),
         ),
         ("held", html(&held())),
-        ("held-empty", html(&Held { rows: Vec::new(), ..held() })),
+        ("held-empty", html(&HeldPage { rows: Vec::new(), ..held() })),
         ("requests", html(&requests())),
         (
             "find-nothing",
-            html(&Find { shell: shell(Entry::Home), query: HOSTILE.to_owned(), matches: Vec::new() }),
+            html(&FindPage { shell: shell(NavEntry::Home), query: HOSTILE.to_owned(), matches: Vec::new() }),
         ),
     ]
 }
 
-fn live() -> Live {
+fn live() -> LivePage {
     let data = [
         ("delivered", "Lindgren", "+4915112345678", "DE", "Receipt from the carrier (+2,310 ms)"),
         ("submitted", "Lindgren", "+436641234567", "AT", "The carrier accepted it (+46 ms)"),
@@ -66,17 +65,17 @@ fn live() -> Live {
         state: Chip::of_state(state),
         step: step.to_owned(),
     };
-    Live {
-        shell: shell(Entry::Live),
+    LivePage {
+        shell: shell(NavEntry::Live),
         feed: "/accounts/lindgren/live/events".to_owned(),
         note: Some("showing 20 of 3,412/s".to_owned()),
         rows: data.into_iter().cycle().take(20).enumerate().map(row).collect(),
     }
 }
 
-fn compose(preview: Option<Preview>) -> Compose {
-    Compose {
-        shell: shell(Entry::Compose),
+fn compose(preview: Option<Preview>) -> ComposePage {
+    ComposePage {
+        shell: shell(NavEntry::Compose),
         connection: None,
         from: Select::new(
             [
@@ -98,8 +97,8 @@ fn fact(name: &str, value: &str) -> PreviewFact {
     PreviewFact { name: name.to_owned(), value: value.to_owned() }
 }
 
-fn run(text: &str, is_marked: bool) -> Run {
-    Run { text: text.to_owned(), is_marked }
+fn run(text: &str, is_marked: bool) -> TextRun {
+    TextRun { text: text.to_owned(), is_marked }
 }
 
 fn preview() -> Preview {
@@ -145,7 +144,7 @@ fn preview() -> Preview {
 }
 
 fn rejections() -> Preview {
-    let rejection = |code: &str, text: &str, href: &str| Rejection {
+    let rejection = |code: &str, text: &str, href: &str| SendRejection {
         code: code.to_owned(),
         text: text.to_owned(),
         href: Some(href.to_owned()),
@@ -171,7 +170,7 @@ fn rejections() -> Preview {
     }
 }
 
-fn senders() -> Senders {
+fn senders() -> SendersPage {
     let row = |sender: &str, kind: &str, state: Chip, reason: &str, messages: &str, can_receive| SenderRow {
         sender: sender.to_owned(),
         kind: kind.to_owned(),
@@ -181,8 +180,8 @@ fn senders() -> Senders {
         can_receive,
     };
     let approved = || Chip::new(Tone::Good, "Approved");
-    Senders {
-        shell: shell(Entry::Senders),
+    SendersPage {
+        shell: shell(NavEntry::Senders),
         rows: vec![
             row("Lindgren", "alphanumeric", approved(), "All countries", "148,204", false),
             row("LindgrenVIP", "alphanumeric", approved(), "Germany, Austria, Switzerland", "2,310", false),
@@ -222,14 +221,14 @@ fn senders() -> Senders {
     }
 }
 
-fn opt_outs() -> OptOuts {
+fn opt_outs() -> OptOutsPage {
     let row = |number: &str, days: i64, how: &str| OptOutRow {
         number: number.to_owned(),
         since: ago(days * DAY),
         how: how.to_owned(),
     };
-    OptOuts {
-        shell: shell(Entry::OptOuts),
+    OptOutsPage {
+        shell: shell(NavEntry::OptOuts),
         search: Field::default(),
         is_filtered: false,
         rows: vec![
@@ -258,7 +257,7 @@ fn opt_outs() -> OptOuts {
     }
 }
 
-fn held() -> Held {
+fn held() -> HeldPage {
     let row = |hours: i64, text: Option<&str>, state: Chip, note: &str, send_again: Option<&str>| HeldRow {
         at: ago(hours * HOUR),
         from: "Lindgren".to_owned(),
@@ -268,8 +267,8 @@ fn held() -> Held {
         note: note.to_owned(),
         send_again: send_again.map(str::to_owned),
     };
-    Held {
-        shell: shell(Entry::Held),
+    HeldPage {
+        shell: shell(NavEntry::Held),
         rows: vec![
             row(
                 2,
@@ -291,9 +290,9 @@ fn held() -> Held {
     }
 }
 
-fn requests() -> Requests {
-    let row =
-        |id: &str, kind: &str, subject: &str, state: Chip, reason: Option<&str>, can_withdraw| RequestRow {
+fn requests() -> RequestsPage {
+    let row = |id: &str, kind: &str, subject: &str, state: Chip, reason: Option<&str>, can_withdraw| {
+        CustomerRequestRow {
             id: id.to_owned(),
             at: ago(30 * HOUR),
             by: "jana.petersen@lindgren.example".to_owned(),
@@ -302,9 +301,10 @@ fn requests() -> Requests {
             state,
             reason: reason.map(str::to_owned),
             can_withdraw,
-        };
-    Requests {
-        shell: shell(Entry::Requests),
+        }
+    };
+    RequestsPage {
+        shell: shell(NavEntry::Requests),
         next: None,
         rows: vec![
             row(

@@ -11,7 +11,7 @@ mod messaging;
 mod webhooks;
 
 use hermod_portal::elements::Freshness;
-use hermod_portal::layout::{AccountChoice, Entry, Shell};
+use hermod_portal::layout::{AccountChoice, NavEntry, Shell};
 use hermod_portal::{Template, Time};
 
 /// 2026-11-17T09:41:00Z
@@ -47,7 +47,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
 }
 
 /// Returns the frame of a page for an owner of three accounts.
-pub(crate) fn shell(current: Entry) -> Shell {
+pub(crate) fn shell(current: NavEntry) -> Shell {
     Shell {
         account: "lindgren".to_owned(),
         account_label: "Möbelhaus Lindgren".to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn shell(current: Entry) -> Shell {
         email: "jana.petersen@lindgren.example".to_owned(),
         role: "owner".to_owned(),
         csrf: "f3c1b2a49d".to_owned(),
-        visible: Entry::all(),
+        visible: NavEntry::all(),
         current: Some(current),
         notices: Vec::new(),
         flash: None,

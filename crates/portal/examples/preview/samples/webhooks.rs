@@ -3,16 +3,17 @@
 use super::{HOSTILE, HOUR, MINUTE, ago, fresh, html, shell};
 use hermod_portal::elements::{Chip, Fact, Tone};
 use hermod_portal::forms::{Field, Select};
-use hermod_portal::layout::Entry;
-use hermod_portal::pages::request_log::{RequestGroup, RequestLog, RequestRow};
+use hermod_portal::layout::NavEntry;
+use hermod_portal::pages::request_log::{LoggedRequestRow, RejectedGroup, RequestLogPage};
 use hermod_portal::pages::webhooks::{
-    ConnectionForm, Endpoint, EventAttempt, EventRow, Secret, TestResult, WebhookEvent, Webhooks,
+    ConnectionForm, EndpointCard, EventAttempt, EventRow, SigningSecretCard, TestResult, WebhookEventPage,
+    WebhooksPage,
 };
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let webhooks = webhooks();
     let log = log();
-    let empty = Webhooks {
+    let empty = WebhooksPage {
         dlr_webhook: Field::invalid("http://shop.example/dlr", "Use https: webhooks carry phone numbers."),
         inbound_webhook: Field::default(),
         endpoints: Vec::new(),
@@ -25,10 +26,13 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("webhooks", html(&webhooks)),
         ("webhooks-empty", html(&empty)),
-        ("webhooks-viewer", html(&Webhooks { can_change: false, test: None, ..webhooks.clone() })),
+        ("webhooks-viewer", html(&WebhooksPage { can_change: false, test: None, ..webhooks.clone() })),
         ("webhook-event", html(&event())),
         ("request-log", html(&log)),
-        ("request-log-empty", html(&RequestLog { groups: Vec::new(), rows: Vec::new(), next: None, ..log })),
+        (
+            "request-log-empty",
+            html(&RequestLogPage { groups: Vec::new(), rows: Vec::new(), next: None, ..log }),
+        ),
     ]
 }
 
@@ -52,8 +56,8 @@ fn row(
     }
 }
 
-fn webhooks() -> Webhooks {
-    let endpoint = |name: &str, state, waiting: &str, oldest: Option<i64>, failed: &str| Endpoint {
+fn webhooks() -> WebhooksPage {
+    let endpoint = |name: &str, state, waiting: &str, oldest: Option<i64>, failed: &str| EndpointCard {
         name: name.to_owned(),
         state,
         waiting: waiting.to_owned(),
@@ -67,8 +71,8 @@ fn webhooks() -> Webhooks {
             chosen,
         ),
     };
-    Webhooks {
-        shell: shell(Entry::Webhooks),
+    WebhooksPage {
+        shell: shell(NavEntry::Webhooks),
         dlr_webhook: Field::new("https://lindgren.example/hooks/dlr"),
         inbound_webhook: Field::new("https://lindgren.example/hooks/mo"),
         forms: vec![form("shop-http", "full"), form("warehouse-smpp", "short")],
@@ -76,7 +80,7 @@ fn webhooks() -> Webhooks {
             endpoint("DLRs", Chip::new(Tone::Bad, "Failing"), "148", Some(2 * HOUR + 29 * MINUTE), "12"),
             endpoint("MO messages", Chip::new(Tone::Good, "Delivering"), "0", None, "0"),
         ],
-        secret: Some(Secret {
+        secret: Some(SigningSecretCard {
             revealed: None,
             is_staged: true,
             staged: Some("a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2ea2r7hq9m".to_owned()),
@@ -105,7 +109,7 @@ fn webhooks() -> Webhooks {
     }
 }
 
-fn event() -> WebhookEvent {
+fn event() -> WebhookEventPage {
     let attempt = |hours: i64, took: &str, result: Chip, failure: Option<&str>, answer: &str| EventAttempt {
         at: ago(hours * HOUR),
         took: took.to_owned(),
@@ -113,8 +117,8 @@ fn event() -> WebhookEvent {
         failure: failure.map(str::to_owned),
         answer: answer.to_owned(),
     };
-    WebhookEvent {
-        shell: shell(Entry::Webhooks),
+    WebhookEventPage {
+        shell: shell(NavEntry::Webhooks),
         row: row("evt_87002", "DLR", Some("DELIVRD"), "failed", Some("Every attempt failed."), 6),
         facts: vec![
             Fact::code("Message", "15526526976000001")
@@ -149,8 +153,8 @@ fn event() -> WebhookEvent {
     }
 }
 
-fn log() -> RequestLog {
-    let group = |code: &str, count: &str, what: &str, label: &str| RequestGroup {
+fn log() -> RequestLogPage {
+    let group = |code: &str, count: &str, what: &str, label: &str| RejectedGroup {
         code: code.to_owned(),
         count: count.to_owned(),
         what_to_do: what.to_owned(),
@@ -159,8 +163,8 @@ fn log() -> RequestLog {
         last: Some(ago(9 * MINUTE)),
         href: format!("?code={code}"),
     };
-    RequestLog {
-        shell: shell(Entry::RequestLog),
+    RequestLogPage {
+        shell: shell(NavEntry::RequestLog),
         groups: vec![
             group(
                 "RATE_LIMITED",
@@ -193,14 +197,14 @@ fn log() -> RequestLog {
     }
 }
 
-fn requests() -> Vec<RequestRow> {
+fn requests() -> Vec<LoggedRequestRow> {
     let row = |minutes: i64,
                operation: &str,
                status: Chip,
                code: Option<&str>,
                reason: &str,
                message: Option<&str>,
-               replay: &str| RequestRow {
+               replay: &str| LoggedRequestRow {
         at: ago(minutes * MINUTE),
         operation: operation.to_owned(),
         who: if operation.starts_with('/') || operation.contains(' ') { "lk_live_7Q2M" } else { "lindgren1" }

@@ -8,7 +8,7 @@ use hermod_domain::submission::Submission;
 use hermod_domain::text::MessageText;
 
 /// A message while it is written.
-pub(super) enum Draft {
+pub(super) enum MessageDraft {
     Whole(Box<Submission>),
     /// Something is missing or invalid. A field that is empty is not wrong yet.
     Partial {
@@ -17,17 +17,17 @@ pub(super) enum Draft {
     },
 }
 
-impl Draft {
-    pub(super) fn of(from: &str, to: &str, text: &str) -> Draft {
+impl MessageDraft {
+    pub(super) fn of(from: &str, to: &str, text: &str) -> MessageDraft {
         let mut refusals = Vec::new();
         let to = parsed(&plain_number(to), &mut refusals, Msisdn::parse);
         let from = parsed(from.trim(), &mut refusals, Sender::parse);
         let text = parsed(&with_line_feeds(text), &mut refusals, MessageText::parse);
         match (to, text) {
             (Some(to), Some(text)) if refusals.is_empty() => {
-                Draft::Whole(Box::new(Submission::plain(to, from, text)))
+                MessageDraft::Whole(Box::new(Submission::plain(to, from, text)))
             }
-            (_, text) => Draft::Partial { text, refusals },
+            (_, text) => MessageDraft::Partial { text, refusals },
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn number_may_be_written_as_people_write_it() {
-        let Draft::Whole(submission) = Draft::of("", "+49 (151) 123-45.678", "a\r\nb") else {
+        let MessageDraft::Whole(submission) = MessageDraft::of("", "+49 (151) 123-45.678", "a\r\nb") else {
             panic!("a whole message");
         };
         assert_eq!(submission.to.to_string(), "+4915112345678");
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn empty_field_is_not_wrong_yet_and_an_invalid_one_is() {
-        let refusals = |from: &str, to: &str, text: &str| match Draft::of(from, to, text) {
-            Draft::Whole(_) => panic!("it is not whole"),
-            Draft::Partial { refusals, .. } => refusals.iter().map(Refusal::code).collect::<Vec<_>>(),
+        let refusals = |from: &str, to: &str, text: &str| match MessageDraft::of(from, to, text) {
+            MessageDraft::Whole(_) => panic!("it is not whole"),
+            MessageDraft::Partial { refusals, .. } => refusals.iter().map(Refusal::code).collect::<Vec<_>>(),
         };
         assert!(refusals("", "", "hello").is_empty());
         assert_eq!(

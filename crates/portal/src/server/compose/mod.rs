@@ -5,18 +5,17 @@ mod draft;
 mod preview;
 
 use super::State;
-use super::extract::Query;
-use super::form::Change;
+use super::extract::{MemberForm, Query};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
 use crate::elements::{Notice, Tone};
 use crate::forms::Select;
-use crate::layout::Entry;
-use crate::pages::compose::{Compose, Preview};
+use crate::layout::NavEntry;
+use crate::pages::compose::{ComposePage, Preview};
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use draft::Draft;
+use draft::MessageDraft;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::permission::Permission;
@@ -113,7 +112,7 @@ async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<
 /// `POST /accounts/{account}/compose`: the page with its preview.
 pub(super) async fn check(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<ComposeForm>,
+    MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let preview = preview_of(&portal.world, &member, &form).await?;
@@ -123,23 +122,23 @@ pub(super) async fn check(
 /// `POST /accounts/{account}/compose/preview`: the preview alone, for the script.
 pub(super) async fn preview(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<ComposeForm>,
+    MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     Ok(Json(preview_of(&portal.world, &member, &form).await?).into_response())
 }
 
 async fn preview_of(world: &World, member: &Member, form: &ComposeForm) -> Result<Preview, NoPage> {
-    let shell = member.shell(Entry::Compose);
+    let shell = member.shell(NavEntry::Compose);
     let Some(caller) = caller_for(world, member, &form.connection) else {
         return Ok(preview::without_connection(&shell));
     };
-    match Draft::of(&form.from, &form.to, &form.text) {
-        Draft::Whole(submission) => {
+    match MessageDraft::of(&form.from, &form.to, &form.text) {
+        MessageDraft::Whole(submission) => {
             let found = preview_message(world, &caller, &submission).await.map_err(unavailable)?;
             Ok(preview::of_message(&shell, &caller, &submission, &found))
         }
-        Draft::Partial { text, refusals } => Ok(preview::of_draft(&shell, &caller, text, &refusals)),
+        MessageDraft::Partial { text, refusals } => Ok(preview::of_draft(&shell, &caller, text, &refusals)),
     }
 }
 
@@ -152,14 +151,14 @@ fn unavailable(refusal: Refusal) -> NoPage {
 /// `POST /accounts/{account}/compose/send`: sends the message at the price that the user saw.
 pub(super) async fn send(
     axum::extract::State(portal): State,
-    Change { member, form }: Change<ComposeForm>,
+    MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
     let world = &portal.world;
     let key = IdempotencyKey::parse(&format!("{ONCE_PREFIX}{}", form.once)).ok();
     let caller = caller_for(world, &member, &form.connection);
-    let draft = Draft::of(&form.from, &form.to, &form.text);
-    let (Some(caller), Draft::Whole(submission), Some(key), false) =
+    let draft = MessageDraft::of(&form.from, &form.to, &form.text);
+    let (Some(caller), MessageDraft::Whole(submission), Some(key), false) =
         (caller, draft, key, form.once.is_empty())
     else {
         return again(world, &member, &form, None).await;
@@ -256,14 +255,14 @@ fn compose_page(
     form: &ComposeForm,
     preview: Option<Preview>,
     notice: Option<Notice>,
-) -> Result<Compose, NoPage> {
+) -> Result<ComposePage, NoPage> {
     let catalogue = world.catalogue();
     let once = match form.once.is_empty() {
         true => random_token(ONCE_CHARS).map_err(|_| NoPage::Failed)?,
         false => form.once.clone(),
     };
-    Ok(Compose {
-        shell: member.shell(Entry::Compose),
+    Ok(ComposePage {
+        shell: member.shell(NavEntry::Compose),
         connection: connections(&catalogue, member, &form.connection),
         from: senders(&catalogue, member, &form.from),
         to: draft::to_field(&form.to),

@@ -1,9 +1,9 @@
 //! Shows what the gateway would do with a message.
 
 use super::characters::{forcing, is_forcing, replaced};
-use crate::layout::{Entry, Shell};
+use crate::layout::{NavEntry, Shell};
 use crate::numbers::amount;
-use crate::pages::compose::{Preview, PreviewFact, PreviewPart, Rejection, Run};
+use crate::pages::compose::{Preview, PreviewFact, PreviewPart, SendRejection, TextRun};
 use crate::server::remedies;
 use hermod_domain::ids::PartNo;
 use hermod_domain::money::Money;
@@ -20,10 +20,10 @@ const SEND: &str = "Send";
 pub(super) fn without_connection(shell: &Shell) -> Preview {
     let text = "The account or its connections are closed. Ask the operator to open one.";
     Preview {
-        rejections: vec![Rejection {
+        rejections: vec![SendRejection {
             code: "ACCOUNT_CLOSED".to_owned(),
             text: text.to_owned(),
-            href: shell.can_open(&Entry::Requests).then(|| shell.path("requests")),
+            href: shell.can_open(&NavEntry::Requests).then(|| shell.path("requests")),
         }],
         summary: text.to_owned(),
         send_label: SEND.to_owned(),
@@ -130,13 +130,13 @@ fn parts(text: &MessageText, Measure { encoding, parts }: Measure) -> Vec<Previe
 }
 
 /// Splits a text where marking changes. Nothing is marked in a text that is GSM-7.
-fn runs(text: &str, marks: bool) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(text: &str, marks: bool) -> Vec<TextRun> {
+    let mut runs: Vec<TextRun> = Vec::new();
     for character in text.chars() {
         let is_marked = marks && is_forcing(character);
         match runs.last_mut() {
             Some(run) if run.is_marked == is_marked => run.text.push(character),
-            _ => runs.push(Run { text: character.to_string(), is_marked }),
+            _ => runs.push(TextRun { text: character.to_string(), is_marked }),
         }
     }
     runs
@@ -173,8 +173,8 @@ fn with_forced(text: &MessageText, measure: Measure, price: Option<(Money, &str)
     Preview { forced, forced_words: words, ..Preview::default() }
 }
 
-fn rejections(shell: &Shell, refusals: &[Refusal]) -> Vec<Rejection> {
-    let shown = refusals.iter().map(|refusal| Rejection {
+fn rejections(shell: &Shell, refusals: &[Refusal]) -> Vec<SendRejection> {
+    let shown = refusals.iter().map(|refusal| SendRejection {
         code: refusal.code().to_owned(),
         text: refusal.sentence().replace('`', ""),
         href: Some(remedies::place(shell, refusal.code()).href),

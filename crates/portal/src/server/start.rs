@@ -1,4 +1,5 @@
-//! The start page, the style sheet and script, and paths without a page.
+//! Pages without data of an account: the start page, the reference of the API, the style sheet and script, and paths without
+//! a page.
 
 use super::State;
 use super::extract::Path;
@@ -7,8 +8,11 @@ use super::reply::{NoPage, Reply, redirect};
 use crate::assets;
 use crate::layout::encode_segment;
 use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{Html, IntoResponse as _, Response};
 use hermod_domain::catalogue::User;
+use hermod_gateway::edges::http_api::document::page_in;
+use hermod_gateway::http::openapi_page::Frame;
+use std::sync::LazyLock;
 
 /// `GET /`: leads to the first account of the user, to the invitations, or to the sign-in.
 pub(super) async fn start(axum::extract::State(portal): State, MaybeSession(session): MaybeSession) -> Reply {
@@ -33,4 +37,20 @@ pub(super) async fn asset(Path(name): Path<String>) -> Response {
 /// Any other path of an account.
 pub(super) async fn unknown(_: Member) -> NoPage {
     NoPage::NotFound
+}
+
+const TOP: &str = "<div class=\"docs-bar\"><a class=\"docs-brand\" href=\"/\">Hermod</a><nav aria-label=\"Portal\">\
+    <a href=\"/\">Portal</a><a href=\"#errors\">Error codes</a></nav></div>\n";
+
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    let style = &assets::docs_style().path;
+    let head = format!(
+        "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"stylesheet\" href=\"{style}\">\n"
+    );
+    page_in(Frame { head: &head, top: TOP })
+});
+
+/// `GET /docs`. Needs no session: the documentation is public.
+pub(super) async fn docs() -> Response {
+    ([(header::CACHE_CONTROL, "no-cache")], Html(PAGE.as_str())).into_response()
 }
