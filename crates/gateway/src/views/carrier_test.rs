@@ -21,6 +21,8 @@ pub struct CarrierTestRequest {
     pub wait: Option<String>,
 }
 
+impl super::Body for CarrierTestRequest {}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CarrierTestView {
     pub carrier: String,
@@ -67,6 +69,8 @@ pub struct TraceRequest {
     #[schema(pattern = "^[0-9]+(ms|s|m|h|d)$", examples("60s"))]
     pub duration: String,
 }
+
+impl super::Body for TraceRequest {}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -107,6 +107,8 @@ pub struct AcceptRequest {
     pub note: String,
 }
 
+impl super::Body for AcceptRequest {}
+
 /// How a request is declined.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,3 +122,5 @@ pub struct DeclineRequest {
     )]
     pub reason: String,
 }
+
+impl super::Body for DeclineRequest {}

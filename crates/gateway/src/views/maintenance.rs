@@ -13,6 +13,8 @@ pub struct BackupRequest {
     pub folder: String,
 }
 
+impl super::Body for BackupRequest {}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BackupView {
     /// The folder, with the copy as `hermod.db`.
@@ -30,6 +32,8 @@ pub struct ErasureRequest {
     /// Only in this account's messages. Default: all accounts.
     pub account: Option<String>,
 }
+
+impl super::Body for ErasureRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErasureView {

@@ -97,6 +97,8 @@ pub struct DecisionRequest {
     pub reason: String,
 }
 
+impl super::Body for DecisionRequest {}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct OptOutsQuery {
@@ -142,6 +144,8 @@ pub struct OptOutRequest {
     )]
     pub how: String,
 }
+
+impl super::Body for OptOutRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptOutRemovedView {
@@ -202,6 +206,8 @@ pub struct AssignRequest {
     #[schema(examples("shop"))]
     pub account: String,
 }
+
+impl super::Body for AssignRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AssignedView {

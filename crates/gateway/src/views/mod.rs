@@ -21,3 +21,16 @@ pub mod paging;
 pub mod record;
 pub mod users;
 pub mod webhooks;
+
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+
+/// A type that is the body of a request.
+pub trait Body: ToSchema + DeserializeOwned + Send + Sync + 'static {}
+
+/// The stored view of something that was to be created, and whether it is new.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Created<T> {
+    pub view: T,
+    pub is_new: bool,
+}

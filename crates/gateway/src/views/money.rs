@@ -47,6 +47,8 @@ pub struct PostRequest {
     pub reference: Option<String>,
 }
 
+impl super::Body for PostRequest {}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PostedView {
     /// The number of the entry in the ledger.

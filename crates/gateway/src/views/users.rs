@@ -17,6 +17,8 @@ pub struct InviteRequest {
     pub role: Option<String>,
 }
 
+impl super::Body for InviteRequest {}
+
 /// An invitation: a link that works once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationView {

@@ -201,6 +201,8 @@ pub struct ReplayRequest {
     pub kind: Option<String>,
 }
 
+impl super::Body for ReplayRequest {}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplayedView {
     /// The number of events that are posted again, with the same ids and bodies.
@@ -214,6 +216,8 @@ pub struct WebhookSecretRequest {
     #[schema(min_length = 16, max_length = 256, pattern = "^[!-~]*$", write_only)]
     pub secret: Option<String>,
 }
+
+impl super::Body for WebhookSecretRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WebhookSecretView {

@@ -85,16 +85,16 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
 }
 
 /// Lets a stopped carrier send again, on all nodes.
-pub async fn resume_carrier(world: &Acting, name: String) -> Result<ResumedView, OperatorRefusal> {
-    find_carrier(world, &name)?;
-    let here = resume_here(world, &name);
-    let mut answers = ask_others(world, Question::Resume(name.clone())).await;
+pub async fn resume_carrier(world: &Acting, name: &str) -> Result<ResumedView, OperatorRefusal> {
+    find_carrier(world, name)?;
+    let here = resume_here(world, name);
+    let mut answers = ask_others(world, Question::Resume(name.to_owned())).await;
     let resumed = here || answers.read::<bool>().contains(&true);
     if resumed {
-        world.audited(None, "carrier.resume", &name, &Value::Null).note_in_audit_log().await?;
+        world.audited(None, "carrier.resume", name, &Value::Null).note_in_audit_log().await?;
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
-    Ok(ResumedView { carrier: name, resumed, missing_nodes: answers.missing })
+    Ok(ResumedView { carrier: name.to_owned(), resumed, missing_nodes: answers.missing })
 }
 
 /// Lets a stopped carrier send again on this node. Returns whether it was stopped.
@@ -108,12 +108,12 @@ pub(super) fn resume_here(world: &World, name: &str) -> bool {
 }
 
 /// Lists the alarms of all nodes.
-pub async fn list_alarms(world: &World, query: &AlarmsQuery) -> AlarmsView {
+pub async fn list_alarms(world: &World, query: &AlarmsQuery) -> Result<AlarmsView, OperatorRefusal> {
     let mut view = alarms_here(world, query);
     let mut answers = ask_others(world, Question::Alarms(query.clone())).await;
     view.items.extend(answers.read().into_iter().flat_map(|AlarmsView { items, .. }| items));
     view.missing_nodes = answers.missing;
-    view
+    Ok(view)
 }
 
 /// Lists the alarms of this node.
@@ -129,11 +129,14 @@ pub(super) fn alarms_here(world: &World, query: &AlarmsQuery) -> AlarmsView {
 }
 
 /// Removes alarms from the list, on all nodes. A condition that persists raises its alarm again.
-pub async fn acknowledge_alarms(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
+pub async fn acknowledge_alarms(
+    world: &World,
+    query: &AlarmsQuery,
+) -> Result<AcknowledgedView, OperatorRefusal> {
     let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(world, query);
     let mut answers = ask_others(world, Question::AcknowledgeAlarms(query.clone())).await;
     let elsewhere = answers.read().into_iter().map(|AcknowledgedView { acknowledged, .. }| acknowledged);
-    AcknowledgedView { acknowledged: here + elsewhere.sum::<u64>(), missing_nodes: answers.missing }
+    Ok(AcknowledgedView { acknowledged: here + elsewhere.sum::<u64>(), missing_nodes: answers.missing })
 }
 
 pub(super) fn acknowledge_here(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
@@ -225,17 +228,17 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
 /// Sends one message over a connection of its own and reports every step.
 pub async fn test_carrier(
     world: &World,
-    name: String,
+    name: &str,
     request: CarrierTestRequest,
 ) -> Result<CarrierTestView, OperatorRefusal> {
     let probe = probe_of(request)?;
-    find_carrier(world, &name)?;
+    find_carrier(world, name)?;
     tracing::info!(carrier.name = name, "Tested by the operator");
-    let report = world.probes.run(&name, probe).await.map_err(|none| match none {
+    let report = world.probes.run(name, probe).await.map_err(|none| match none {
         NoProbe::Busy => OperatorRefusal::TestRunning,
         NoProbe::Stopping => OperatorRefusal::stopping(),
     })?;
-    Ok(CarrierTestView::new(name, report))
+    Ok(CarrierTestView::new(name.to_owned(), report))
 }
 
 fn probe_of(request: CarrierTestRequest) -> Result<Probe, OperatorRefusal> {

@@ -99,11 +99,11 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
 /// Lists a carrier's unmatched receipts, beside the message ids of its recent responses.
 pub async fn list_unmatched_receipts(
     world: &World,
-    carrier: String,
+    carrier: &str,
     query: &ReceiptsQuery,
 ) -> Result<UnmatchedReceiptsView, OperatorRefusal> {
     let limit = Limit::of(query.limit);
-    let id = find_carrier(world, &carrier)?;
+    let id = find_carrier(world, carrier)?;
     let ids = world.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
     let parked = world.store.parked(id, limit).await?;
     let mut answers = world.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
@@ -117,7 +117,7 @@ pub async fn list_unmatched_receipts(
     });
     answers.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Ok(UnmatchedReceiptsView {
-        carrier,
+        carrier: carrier.to_owned(),
         ids: ids.as_str().to_owned(),
         hint,
         parked: parked.into_iter().map(ParkedReceiptView::from).collect(),

@@ -8,6 +8,7 @@ use crate::author::Acting;
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
 };
+use crate::views::Created;
 use crate::views::entries::{AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView};
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
@@ -63,7 +64,7 @@ pub enum LiveBinds {
     Unbind,
 }
 
-/// Creates the entry, or replaces it as a whole. Returns whether it was created.
+/// Creates the entry, or replaces it as a whole.
 pub async fn put_entry(
     world: &Acting,
     kind: Kind,
@@ -71,7 +72,7 @@ pub async fn put_entry(
     fields: Fields,
     if_exists: IfExists,
     binds: LiveBinds,
-) -> Result<(SavedEntryView, bool), OperatorRefusal> {
+) -> Result<Created<SavedEntryView>, OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
     let _alone = world.change_alone().await?;
@@ -82,8 +83,8 @@ pub async fn put_entry(
     }
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
     let saved = execute_plan_of_entry(world, plan, kind, name, binds).await?;
-    let created = saved.applied.has_created(kind, &saved.entry.name);
-    Ok((saved, created))
+    let is_new = saved.applied.has_created(kind, &saved.entry.name);
+    Ok(Created { view: saved, is_new })
 }
 
 /// Applies a JSON merge patch (RFC 7396) to an entry.

@@ -4,6 +4,7 @@
 use super::input::{invalid, number, one_of, words};
 use super::{OperatorRefusal, account_name, carrier_name, find_account};
 use crate::author::Acting;
+use crate::views::Created;
 use crate::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
     OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
@@ -46,13 +47,13 @@ pub async fn find_opt_out(
     Ok(world.store.opted_out(id, number).await?.map(OptOutView::from))
 }
 
-/// Stores an opt-out. Returns the stored one, and whether it is new.
+/// Stores an opt-out and returns the stored one.
 pub async fn add_opt_out(
     world: &Acting,
     account: &str,
     text: &str,
     request: Option<OptOutRequest>,
-) -> Result<(OptOutView, bool), OperatorRefusal> {
+) -> Result<Created<OptOutView>, OperatorRefusal> {
     let how = request.map_or_else(|| HOW_DEFAULT.to_owned(), |request| request.how);
     let how = words("how", how, 1, HOW_CHARS_MAX)?;
     let number = number(text)?;
@@ -62,7 +63,7 @@ pub async fn add_opt_out(
     let audited = world.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
     let is_new = audited.opt_out(entry.clone()).await?;
     let stored = world.store.opted_out(id, number).await?;
-    Ok((stored.unwrap_or(entry).into(), is_new))
+    Ok(Created { view: stored.unwrap_or(entry).into(), is_new })
 }
 
 pub async fn remove_opt_out(

@@ -5,6 +5,7 @@ use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
 use crate::author::Acting;
 use crate::csv::{Cell, push_headings, push_row};
+use crate::views::Created;
 use crate::views::amount::Amount;
 use crate::views::money::{
     BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery,
@@ -63,7 +64,7 @@ pub async fn post_entry(
     world: &Acting,
     account: &str,
     request: PostRequest,
-) -> Result<PostedView, OperatorRefusal> {
+) -> Result<Created<PostedView>, OperatorRefusal> {
     let PostRequest { kind, amount, note, reference } = request;
     let kind = one_of("kind", &kind, POSTED_KINDS, ledger_kind_text)?;
     let amount = amount.map(|amount| amount.parse()).transpose().map_err(|rule| invalid("amount", rule))?;
@@ -106,10 +107,11 @@ fn posted(
     id: AccountId,
     account: &str,
     (entry, repeated, kind, amount, stored): (i64, bool, LedgerKind, Money, Balance),
-) -> Result<PostedView, OperatorRefusal> {
+) -> Result<Created<PostedView>, OperatorRefusal> {
     let balance = balance_view(account, &account_balance(world, id, stored)?);
     let kind = ledger_kind_text(kind).to_owned();
-    Ok(PostedView { entry, repeated, kind, amount: Amount(amount), balance })
+    let view = PostedView { entry, repeated, kind, amount: Amount(amount), balance };
+    Ok(Created { view, is_new: !repeated })
 }
 
 enum Invoice {

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use std::net::IpAddr;
 
 /// Lists the nodes that share the store.
-pub fn list_nodes(world: &World) -> NodesView {
+pub fn list_nodes(world: &World) -> Result<NodesView, OperatorRefusal> {
     let items = world.store.nodes().into_iter().map(NodeView::from).collect();
-    NodesView { at: world.clock.now().to_iso(), items }
+    Ok(NodesView { at: world.clock.now().to_iso(), items })
 }
 
 /// Stops a node in order, as SIGTERM does: its links and the engine move to other nodes.

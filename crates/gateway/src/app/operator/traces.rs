@@ -69,7 +69,7 @@ pub(super) fn note_elsewhere(world: &World, traced: Traced, node: &str, lines: V
 /// Traces a carrier's PDUs for a while.
 pub async fn start_trace(
     world: &Acting,
-    name: String,
+    name: &str,
     request: &TraceRequest,
 ) -> Result<TraceStateView, OperatorRefusal> {
     let duration = &request.duration;
@@ -78,20 +78,20 @@ pub async fn start_trace(
         let (min, max) = (Period(TRACE_MIN), Period(TRACE_MAX));
         invalid("for", format!("\"{duration}\" is not a time from {min} to {max}"))
     })?;
-    let id = find_carrier(world, &name)?;
+    let id = find_carrier(world, name)?;
     let until = world.clock.now().plus(period.0);
     let detail = json!({ "until": until.to_iso() });
-    world.audited(None, "carrier.trace", &name, &detail).note_in_audit_log().await?;
+    world.audited(None, "carrier.trace", name, &detail).note_in_audit_log().await?;
     let missing_nodes = switch(world, Traced::Carrier(id), Some(until)).await;
     tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
-    Ok(TraceStateView { carrier: name, until: Some(until.to_iso()), missing_nodes })
+    Ok(TraceStateView { carrier: name.to_owned(), until: Some(until.to_iso()), missing_nodes })
 }
 
 /// Ends the trace. Its lines can still be read.
-pub async fn stop_trace(world: &World, name: String) -> Result<TraceStateView, OperatorRefusal> {
-    let id = find_carrier(world, &name)?;
+pub async fn stop_trace(world: &World, name: &str) -> Result<TraceStateView, OperatorRefusal> {
+    let id = find_carrier(world, name)?;
     let missing_nodes = switch(world, Traced::Carrier(id), None).await;
-    Ok(TraceStateView { carrier: name, until: None, missing_nodes })
+    Ok(TraceStateView { carrier: name.to_owned(), until: None, missing_nodes })
 }
 
 /// Returns the lines of the trace after those that were read before.

@@ -1,18 +1,15 @@
 //! Reads request bodies up to a limit, and parses them by their Content-Type.
 
-use super::OperatorApi;
 use crate::app::operator::OperatorRefusal;
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use crate::provision::parse_object;
 use crate::views::entries::Fields;
 use axum::body::Body;
-use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Fits a provision file of some ten thousand entries.
@@ -93,23 +90,19 @@ fn no_room(_: BodyMemoryFull) -> OperatorRefusal {
 }
 
 /// A body and its Content-Type.
+#[derive(Default)]
 pub(super) struct RawBody {
     content_type: Option<String>,
     bytes: Bytes,
 }
 
-impl FromRequest<Arc<OperatorApi>> for RawBody {
-    type Rejection = OperatorRefusal;
-
-    async fn from_request(request: Request, _: &Arc<OperatorApi>) -> Result<RawBody, OperatorRefusal> {
-        let content_type = content_type(request.headers());
-        // The guard has read the body already, so this neither waits nor fails.
-        let read = request.into_body().collect().await.map_err(|_| OperatorRefusal::Failed)?;
-        Ok(RawBody { content_type, bytes: read.to_bytes() })
-    }
-}
-
 impl RawBody {
+    pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<RawBody, OperatorRefusal> {
+        // The guard has read the body already, so this neither waits nor fails.
+        let read = body.collect().await.map_err(|_| OperatorRefusal::Failed)?;
+        Ok(RawBody { content_type: content_type(headers), bytes: read.to_bytes() })
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

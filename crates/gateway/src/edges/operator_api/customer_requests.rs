@@ -1,17 +1,9 @@
 //! Routes of customers' requests.
 
-use super::Api;
-use super::extract::{FromBody, FromPath, FromQuery, OptionalBody};
-use super::response::Reply;
 use super::routes::{Routes, doc};
-use crate::app::operator;
+use crate::app::operator::{self, OperatorRefusal};
 use crate::author::Acting;
-use crate::views::customer_requests::{
-    AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
-};
-use crate::views::paging::Page;
-use axum::Json;
-use axum::extract::State;
+use crate::views::customer_requests::{AcceptRequest, CustomerRequestView};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes.section(
@@ -20,12 +12,12 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/customer-requests",
-        list,
+        operator::list_customer_requests,
         doc("listCustomerRequests", "List customers' requests", "The newest first.").errors(&["NOT_FOUND"]),
     );
     routes.get(
         "/customer-requests/{id}",
-        show,
+        operator::show_customer_request,
         doc("getCustomerRequest", "Read a customer's request", "The request.").errors(&["NOT_FOUND"]),
     );
     routes.post(
@@ -42,7 +34,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/customer-requests/{id}/decline",
-        decline,
+        operator::decline_customer_request,
         doc("declineCustomerRequest", "Decline a customer's request", "The declined request.").errors(&[
             "NOT_FOUND",
             "INVALID_FIELD",
@@ -51,29 +43,10 @@ pub(super) fn routes(routes: &mut Routes) {
     );
 }
 
-async fn list(
-    State(api): Api,
-    FromQuery(query): FromQuery<CustomerRequestsQuery>,
-) -> Reply<Page<CustomerRequestView>> {
-    operator::list_customer_requests(&api.world, query).await.map(Json)
-}
-
-async fn show(State(api): Api, FromPath(id): FromPath<u64>) -> Reply<CustomerRequestView> {
-    operator::show_customer_request(&api.world, id).await.map(Json)
-}
-
 async fn accept(
-    acting: Acting,
-    FromPath(id): FromPath<u64>,
-    OptionalBody(decision): OptionalBody<AcceptRequest>,
-) -> Reply<CustomerRequestView> {
-    operator::accept_customer_request(&acting, id, decision.unwrap_or_default()).await.map(Json)
-}
-
-async fn decline(
-    acting: Acting,
-    FromPath(id): FromPath<u64>,
-    FromBody(decision): FromBody<DeclineRequest>,
-) -> Reply<CustomerRequestView> {
-    operator::decline_customer_request(&acting, id, decision).await.map(Json)
+    acting: &Acting,
+    id: u64,
+    decision: Option<AcceptRequest>,
+) -> Result<CustomerRequestView, OperatorRefusal> {
+    operator::accept_customer_request(acting, id, decision.unwrap_or_default()).await
 }

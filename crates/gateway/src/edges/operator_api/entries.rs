@@ -1,22 +1,16 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
-use super::Api;
 use super::body::{RawBody, TOML};
 use super::entry_schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
-use super::extract::{FromPath, FromQuery};
-use super::response::{CreatedReply, Reply, created};
-use super::routes::{Doc, Routes, doc, in_path, json_body, text};
+use super::routes::{Doc, Routes, doc, in_path, text};
+use super::use_case::{Call, Input, OfRequest, json_body};
 use crate::app::operator::{self, IfExists, LiveBinds, OperatorRefusal};
 use crate::author::Acting;
 use crate::config::Source;
 use crate::provision::{EXAMPLE_TOML, Kind, WantedSetup, wanted_whole};
-use crate::views::entries::{
-    AppliedView, ApplyQuery, EntriesQuery, EntryView, RotateQuery, SaveQuery, SavedEntryView,
-};
-use crate::views::paging::Page;
-use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use crate::views::Created;
+use crate::views::entries::{AppliedView, ApplyQuery, RotateQuery, SaveQuery, SavedEntryView};
+use axum::http::header;
 use serde_json::json;
 use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -34,22 +28,11 @@ pub(super) fn routes(routes: &mut Routes) {
 
 fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
-    let list = move |api: Api, query: FromQuery<EntriesQuery>| list(api, kind, query);
-    routes.get(&all, list, list_doc(kind));
-    let show = move |api: Api, name: FromPath<String>| show(api, kind, name);
-    routes.get(&one, show, show_doc(kind));
-    let put = move |acting: Acting,
-                    name: FromPath<String>,
-                    query: FromQuery<SaveQuery>,
-                    head: HeaderMap,
-                    body: RawBody| { put(acting, kind, name, query, (head, body)) };
+    routes.get(&all, operator::list_entries, list_doc(kind));
+    routes.get(&one, operator::show_entry, show_doc(kind));
     routes.put(&one, put, put_doc(kind));
-    let patch = move |acting: Acting, name: FromPath<String>, query: FromQuery<SaveQuery>, body: RawBody| {
-        patch(acting, kind, name, query, body)
-    };
     routes.patch(&one, patch, patch_doc(kind));
-    let remove = move |acting: Acting, name: FromPath<String>| remove(acting, kind, name);
-    routes.delete(&one, remove, remove_doc(kind));
+    routes.delete(&one, operator::remove_entry, remove_doc(kind));
     if kind == Kind::Key {
         let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
             .details(
@@ -90,12 +73,8 @@ fn entry_path(kind: Kind) -> String {
     }
 }
 
-async fn apply(
-    acting: Acting,
-    FromQuery(ApplyQuery { dry_run, force }): FromQuery<ApplyQuery>,
-    body: RawBody,
-) -> Reply<AppliedView> {
-    operator::apply_wanted(&acting, &parse_file(&body)?.forced(force), dry_run).await.map(Json)
+async fn apply(acting: &Acting, query: &ApplyQuery, body: &RawBody) -> Result<AppliedView, OperatorRefusal> {
+    operator::apply_wanted(acting, &parse_file(body)?.forced(query.force), query.dry_run).await
 }
 
 fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
@@ -112,39 +91,31 @@ fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
     Ok(wanted_whole(&object)?)
 }
 
-async fn list(
-    State(api): Api,
-    kind: Kind,
-    FromQuery(query): FromQuery<EntriesQuery>,
-) -> Reply<Page<EntryView>> {
-    operator::list_entries(&api.world, kind, query).await.map(Json)
-}
-
-async fn show(State(api): Api, kind: Kind, FromPath(name): FromPath<String>) -> Reply<EntryView> {
-    operator::show_entry(&api.world, kind, &name).await.map(Json)
-}
-
 async fn put(
-    acting: Acting,
+    acting: &Acting,
     kind: Kind,
-    FromPath(name): FromPath<String>,
-    FromQuery(query): FromQuery<SaveQuery>,
-    (head, body): (HeaderMap, RawBody),
-) -> CreatedReply<SavedEntryView> {
-    let (binds, if_exists) = (live_binds(kind, &query)?, if_exists(&head)?);
-    let (saved, is_new) = operator::put_entry(&acting, kind, &name, body.object()?, if_exists, binds).await?;
-    created(saved, is_new)
+    name: &str,
+    query: &SaveQuery,
+    if_exists: IfExists,
+    body: &RawBody,
+) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+    let binds = live_binds(kind, query)?;
+    operator::put_entry(acting, kind, name, body.object()?, if_exists, binds).await
 }
 
 /// Reads `If-None-Match: *`, which creates and never replaces. There are no entity tags, so no other value is valid.
-fn if_exists(headers: &HeaderMap) -> Result<IfExists, OperatorRefusal> {
-    let mut given = headers.get_all(header::IF_NONE_MATCH).iter();
-    match (given.next(), given.next()) {
-        (None, _) => Ok(IfExists::Replace),
-        (Some(value), None) if value == "*" => Ok(IfExists::Refuse),
-        (Some(_), _) => {
-            let rule = "can only be *, once".to_owned();
-            Err(OperatorRefusal::InvalidField { field: "If-None-Match", rule })
+impl Input<OfRequest> for IfExists {
+    type Held = Box<IfExists>;
+
+    fn take(call: &mut Call) -> Result<Box<IfExists>, OperatorRefusal> {
+        let mut given = call.headers().get_all(header::IF_NONE_MATCH).iter();
+        match (given.next(), given.next()) {
+            (None, _) => Ok(Box::new(IfExists::Replace)),
+            (Some(value), None) if value == "*" => Ok(Box::new(IfExists::Refuse)),
+            (Some(_), _) => {
+                let rule = "can only be *, once".to_owned();
+                Err(OperatorRefusal::InvalidField { field: "If-None-Match", rule })
+            }
         }
     }
 }
@@ -161,34 +132,26 @@ fn live_binds(kind: Kind, query: &SaveQuery) -> Result<LiveBinds, OperatorRefusa
 }
 
 async fn patch(
-    acting: Acting,
+    acting: &Acting,
     kind: Kind,
-    FromPath(name): FromPath<String>,
-    FromQuery(query): FromQuery<SaveQuery>,
-    body: RawBody,
-) -> Reply<SavedEntryView> {
-    let binds = live_binds(kind, &query)?;
-    operator::patch_entry(&acting, kind, &name, body.patch()?, binds).await.map(Json)
+    name: &str,
+    query: &SaveQuery,
+    body: &RawBody,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    let binds = live_binds(kind, query)?;
+    operator::patch_entry(acting, kind, name, body.patch()?, binds).await
 }
 
-async fn remove(acting: Acting, kind: Kind, FromPath(name): FromPath<String>) -> Reply<AppliedView> {
-    operator::remove_entry(&acting, kind, &name).await.map(Json)
-}
-
-async fn rotate_key(
-    acting: Acting,
-    FromPath(key): FromPath<String>,
-    FromQuery(query): FromQuery<RotateQuery>,
-) -> Reply<AppliedView> {
-    operator::rotate_key(&acting, &key, operator::overlap_of(&query)?).await.map(Json)
+async fn rotate_key(acting: &Acting, key: &str, query: &RotateQuery) -> Result<AppliedView, OperatorRefusal> {
+    operator::rotate_key(acting, key, operator::overlap_of(query)?).await
 }
 
 async fn rotate_password(
-    acting: Acting,
-    FromPath(connection): FromPath<String>,
-    FromQuery(query): FromQuery<RotateQuery>,
-) -> Reply<AppliedView> {
-    operator::rotate_password(&acting, &connection, operator::overlap_of(&query)?).await.map(Json)
+    acting: &Acting,
+    connection: &str,
+    query: &RotateQuery,
+) -> Result<AppliedView, OperatorRefusal> {
+    operator::rotate_password(acting, connection, operator::overlap_of(query)?).await
 }
 
 fn apply_doc() -> Doc {

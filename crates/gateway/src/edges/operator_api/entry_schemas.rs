@@ -1,7 +1,8 @@
 //! Schemas of catalogue entries. Requests need fewer fields than an entry has, take null for a field that can be left out,
 //! and take bare numbers where a provision file does.
 
-use super::routes::{json_body, text};
+use super::routes::text;
+use super::use_case::json_body;
 use crate::provision::{
     Kind, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
     WantedOperator, WantedPrice, WantedRoute, WantedScreen, WantedSender, WantedSetup, WantedUser, schema_of,

@@ -1,13 +1,10 @@
-//! Routes that look something up: numbers, routes, error codes.
+//! Routes that look something up: delivery statistics, unmatched receipts, numbers, routes, error codes.
 
-use super::Api;
-use super::extract::{FromPath, FromQuery};
-use super::response::Reply;
+use super::OperatorApi;
 use super::routes::{Routes, doc};
-use crate::app::operator;
-use crate::views::lookup::{ErrorsView, ExplainQuery, ExplanationView, LookupQuery, LookupView};
-use axum::Json;
-use axum::extract::State;
+use crate::app::operator::{self, OperatorRefusal};
+use crate::views::lookup::{ExplainQuery, ExplanationView, LookupQuery, LookupView};
+use crate::world::World;
 
 pub(super) fn routes(routes: &mut Routes) {
     routes.section("Lookup", "Numbers, their routes and prices; error codes.");
@@ -27,23 +24,33 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/errors",
-        errors,
+        |_: &World| Ok(operator::list_errors()),
         doc("listErrors", "List the error codes of the customer API", "The published catalogue."),
     );
 }
 
-async fn look_up(
-    State(api): Api,
-    FromPath(number): FromPath<String>,
-    FromQuery(query): FromQuery<LookupQuery>,
-) -> Reply<LookupView> {
-    operator::look_up_number(&api.world, &number, query, api.is_running).await.map(Json)
+pub(super) fn delivery_routes(routes: &mut Routes) {
+    routes.section("Deliveries", "Delivery statistics, and receipts that matched no part.");
+    routes.get(
+        "/deliveries",
+        operator::list_deliveries,
+        doc("listDeliveries", "Read delivery statistics", "The group with the most parts first.")
+            .details("Parts by carrier, country and network: accepted, delivered, failed, open, and delivery times.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.get(
+        "/carriers/{name}/receipts",
+        operator::list_unmatched_receipts,
+        doc("listUnmatchedReceipts", "List unmatched receipts", "The latest receipt first.")
+            .details("Beside the message ids of the carrier's recent responses, to compare their formats.")
+            .errors(&["NOT_FOUND"]),
+    );
 }
 
-async fn explain(State(api): Api, FromQuery(query): FromQuery<ExplainQuery>) -> Reply<ExplanationView> {
-    operator::explain_route(&api.world, query, api.is_running).map(Json)
+async fn look_up(api: &OperatorApi, number: &str, query: LookupQuery) -> Result<LookupView, OperatorRefusal> {
+    operator::look_up_number(&api.world, number, query, api.is_running).await
 }
 
-async fn errors() -> Reply<ErrorsView> {
-    Ok(Json(operator::list_errors()))
+fn explain(api: &OperatorApi, query: ExplainQuery) -> Result<ExplanationView, OperatorRefusal> {
+    operator::explain_route(&api.world, query, api.is_running)
 }

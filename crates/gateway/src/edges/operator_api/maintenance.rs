@@ -1,18 +1,11 @@
-//! Routes about backups, erasure of phone numbers, rows that were set aside, and nodes.
+//! Routes about backups, erasure of phone numbers, rows that were set aside, nodes, and the audit log.
 
-use super::Api;
-use super::extract::{FromBody, FromHere, FromPath, FromQuery, Running};
-use super::response::Reply;
+use super::OperatorApi;
 use super::routes::{Routes, doc};
+use super::use_case::FromHere;
 use crate::app::operator::{self, OperatorRefusal};
 use crate::author::Acting;
-use crate::views::maintenance::{
-    BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
-};
-use crate::views::nodes::{NodesView, StoppingView};
-use crate::views::paging::Page;
-use axum::Json;
-use axum::extract::State;
+use crate::views::maintenance::{BackupRequest, BackupView};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes.section("Maintenance", "Backups, erasure of personal data, invalid rows, nodes.");
@@ -20,6 +13,7 @@ pub(super) fn routes(routes: &mut Routes) {
         "/backups",
         back_up,
         doc("makeBackup", "Back up the database", "The copy is complete and durable.")
+            .running_only()
             .details(
                 "Only for callers on the gateway's own machine. The gateway writes the copy a few pages at a time between \
                  commits, and responds when it is complete. The keys of the data folder are not copied: `hermod backup` \
@@ -29,7 +23,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/erasures",
-        erase,
+        operator::erase_number,
         doc("eraseNumber", "Erase a phone number", "What was erased, and what was not yet.")
             .details(
                 "In every message to or from the number that has ended, the text is deleted and the number replaced by \
@@ -40,7 +34,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/set-aside",
-        list_set_aside,
+        operator::list_set_aside,
         doc("listSetAside", "List invalid rows of the queue", "The oldest first.").details(
             "Messages that cannot be sent because a row of the database is damaged or of another release. All parts of \
              such a message leave the queue, so that it blocks no other; the message is kept.",
@@ -48,7 +42,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/nodes",
-        list_nodes,
+        operator::list_nodes,
         doc("listNodes", "List the nodes", "In the order in which they first started.").details(
             "Several gateways on one PostgreSQL are nodes. One of them runs the engine, which makes every decision; all serve \
              customers and carriers.",
@@ -56,45 +50,38 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/nodes/{name}/drain",
-        drain_node,
+        operator::drain_node,
         doc("drainNode", "Take a node out of service", "The node is being stopped.")
+            .running_only()
             .details(
                 "As SIGTERM does: it finishes its requests, its links and the engine move to other nodes, and its process ends \
                  with exit code 0. It is in service again when it is started again.",
             )
             .errors(&["NOT_FOUND"]),
     );
+    routes.section("Audit log", "Who changed what, from where.");
+    routes.get(
+        "/audit-log",
+        operator::list_audit_log,
+        doc("listAuditLog", "List changes", "The newest first.")
+            .details(
+                "Each row was written in the transaction of its change. Its hash covers the row before it, so that \
+                 `hermod audit` finds rows that were altered or removed.",
+            )
+            .errors(&["NOT_FOUND"]),
+    );
 }
 
 async fn back_up(
-    Running(api): Running,
-    acting: Acting,
+    api: &OperatorApi,
+    acting: &Acting,
     // The caller names a path that is written to.
     _: FromHere,
-    FromBody(request): FromBody<BackupRequest>,
-) -> Reply<BackupView> {
+    request: BackupRequest,
+) -> Result<BackupView, OperatorRefusal> {
     let stopping = api.workers.stopping();
     tokio::select! {
-        copied = operator::copy_database(&acting, request) => copied.map(Json),
+        copied = operator::copy_database(acting, request) => copied,
         () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
     }
-}
-
-async fn erase(acting: Acting, FromBody(request): FromBody<ErasureRequest>) -> Reply<ErasureView> {
-    operator::erase_number(&acting, request).await.map(Json)
-}
-
-async fn list_set_aside(
-    State(api): Api,
-    FromQuery(query): FromQuery<SetAsideQuery>,
-) -> Reply<Page<SetAsideView>> {
-    operator::list_set_aside(&api.world, query).await.map(Json)
-}
-
-async fn drain_node(_: Running, acting: Acting, FromPath(name): FromPath<String>) -> Reply<StoppingView> {
-    operator::drain_node(&acting, &name).await.map(Json)
-}
-
-async fn list_nodes(State(api): Api) -> Reply<NodesView> {
-    Ok(Json(operator::list_nodes(&api.world)))
 }

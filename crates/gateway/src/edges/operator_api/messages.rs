@@ -1,18 +1,9 @@
 //! Routes about opt-outs, review cases, unassigned MO messages and reports that were given up.
 
-use super::Api;
-use super::extract::{FromBody, FromPath, FromQuery, OptionalBody};
-use super::response::{CreatedReply, Reply, created};
 use super::routes::{Routes, doc};
-use crate::app::operator;
+use crate::app::operator::{self, OperatorRefusal};
 use crate::author::Acting;
-use crate::views::messages::{
-    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
-    OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
-};
-use crate::views::paging::Page;
-use axum::Json;
-use axum::extract::State;
+use crate::views::messages::{DecisionRequest, ReviewView};
 
 pub(super) fn routes(routes: &mut Routes) {
     opt_out_routes(routes);
@@ -23,7 +14,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/inbound/unassigned",
-        list_unassigned,
+        operator::list_unassigned,
         doc("listUnassignedInbound", "List unassigned MO messages", "The oldest first.").details(
             "MO messages to a number that no account owns, from a phone that no account wrote to from that number. Kept for \
              30 days.",
@@ -31,14 +22,14 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/inbound/unassigned/{message}/assign",
-        assign,
+        operator::assign_inbound,
         doc("assignInbound", "Assign an MO message to an account", "The account has the message.")
             .details("The account receives it like any other MO message, opt-out keywords included.")
             .errors(&["NOT_FOUND", "INVALID_FIELD"]),
     );
     routes.get(
         "/reports/given-up",
-        list_given_up,
+        operator::list_given_up,
         doc("listGivenUpReports", "List reports that were given up", "The oldest first.")
             .details(
                 "Receipts and MO messages that no bind acknowledged for 72 hours, or that the customer's software rejected. \
@@ -52,19 +43,19 @@ fn opt_out_routes(routes: &mut Routes) {
     routes.section("Opt-outs", "Phone numbers that opted out of an account's messages.");
     routes.get(
         "/accounts/{name}/opt-outs",
-        list_opt_outs,
+        operator::list_opt_outs,
         doc("listOptOuts", "List opt-outs", "In the order of the numbers.").errors(&["NOT_FOUND"]),
     );
     routes.put(
         "/accounts/{name}/opt-outs/{number}",
-        add_opt_out,
+        operator::add_opt_out,
         doc("putOptOut", "Add an opt-out", "It existed before.")
             .created("It is new.")
             .errors(&["NOT_FOUND", "INVALID_FIELD"]),
     );
     routes.delete(
         "/accounts/{name}/opt-outs/{number}",
-        remove_opt_out,
+        operator::remove_opt_out,
         doc("deleteOptOut", "Remove an opt-out", "The account may send to the number again.")
             .errors(&["NOT_FOUND", "INVALID_FIELD"]),
     );
@@ -74,12 +65,12 @@ fn review_routes(routes: &mut Routes) {
     routes.section("Reviews", "Messages that screening rules hold for review.");
     routes.get(
         "/reviews",
-        list_reviews,
+        operator::list_reviews,
         doc("listReviews", "List review cases", "The newest first.").errors(&["NOT_FOUND"]),
     );
     routes.get(
         "/reviews/{id}",
-        show_review,
+        operator::show_review,
         doc("getReview", "Read a review case", "The case, with the text of the message.")
             .errors(&["NOT_FOUND"]),
     );
@@ -99,72 +90,18 @@ fn review_routes(routes: &mut Routes) {
     );
 }
 
-async fn list_opt_outs(
-    State(api): Api,
-    FromPath(account): FromPath<String>,
-    FromQuery(query): FromQuery<OptOutsQuery>,
-) -> Reply<Page<OptOutView>> {
-    operator::list_opt_outs(&api.world, &account, query).await.map(Json)
-}
-
-async fn add_opt_out(
-    acting: Acting,
-    FromPath((account, number)): FromPath<(String, String)>,
-    OptionalBody(request): OptionalBody<OptOutRequest>,
-) -> CreatedReply<OptOutView> {
-    let (view, is_new) = operator::add_opt_out(&acting, &account, &number, request).await?;
-    created(view, is_new)
-}
-
-async fn remove_opt_out(
-    acting: Acting,
-    FromPath((account, number)): FromPath<(String, String)>,
-) -> Reply<OptOutRemovedView> {
-    operator::remove_opt_out(&acting, &account, &number).await.map(Json)
-}
-
-async fn list_reviews(State(api): Api, FromQuery(query): FromQuery<ReviewsQuery>) -> Reply<Page<ReviewView>> {
-    operator::list_reviews(&api.world, query).await.map(Json)
-}
-
-async fn show_review(State(api): Api, FromPath(id): FromPath<u64>) -> Reply<ReviewView> {
-    operator::show_review(&api.world, id).await.map(Json)
-}
-
 async fn approve_review(
-    acting: Acting,
-    FromPath(id): FromPath<u64>,
-    FromBody(request): FromBody<DecisionRequest>,
-) -> Reply<ReviewView> {
-    operator::decide_review(&acting, id, true, request).await.map(Json)
+    acting: &Acting,
+    id: u64,
+    request: DecisionRequest,
+) -> Result<ReviewView, OperatorRefusal> {
+    operator::decide_review(acting, id, true, request).await
 }
 
 async fn reject_review(
-    acting: Acting,
-    FromPath(id): FromPath<u64>,
-    FromBody(request): FromBody<DecisionRequest>,
-) -> Reply<ReviewView> {
-    operator::decide_review(&acting, id, false, request).await.map(Json)
-}
-
-async fn list_unassigned(
-    State(api): Api,
-    FromQuery(query): FromQuery<UnassignedQuery>,
-) -> Reply<Page<UnassignedView>> {
-    operator::list_unassigned(&api.world, query).await.map(Json)
-}
-
-async fn assign(
-    acting: Acting,
-    FromPath(message): FromPath<String>,
-    FromBody(request): FromBody<AssignRequest>,
-) -> Reply<AssignedView> {
-    operator::assign_inbound(&acting, &message, request).await.map(Json)
-}
-
-async fn list_given_up(
-    State(api): Api,
-    FromQuery(query): FromQuery<GivenUpQuery>,
-) -> Reply<Page<GivenUpView>> {
-    operator::list_given_up(&api.world, query).await.map(Json)
+    acting: &Acting,
+    id: u64,
+    request: DecisionRequest,
+) -> Result<ReviewView, OperatorRefusal> {
+    operator::decide_review(acting, id, false, request).await
 }

@@ -1,19 +1,14 @@
 //! The operator API: provisioning, money, the record of messages, reviews, carriers, binds and webhooks, for callers with the operator's token.
 //!
-//! Each route is declared once, beside its handler, with [`routes::Routes`]: the router and the OpenAPI document are made
-//! from the same declaration. Requests and responses are the types of [`crate::views`]. An error response has the form of
+//! Each route is declared once with [`routes::Routes`] and names its [use case](use_case): the router and the OpenAPI document
+//! are made from the same declaration. Requests and responses are the types of [`crate::views`]. An error response has the form of
 //! the customer API, `{"error": "CODE: sentence"}`, and means that nothing was changed.
 
-mod audit_log;
-mod binds;
 mod body;
-mod carriers;
 mod customer_requests;
-mod deliveries;
 pub mod document;
 mod entries;
 mod entry_schemas;
-mod extract;
 mod guard;
 mod lookup;
 mod maintenance;
@@ -22,7 +17,8 @@ mod money;
 mod record;
 mod response;
 mod routes;
-mod stream;
+mod sessions;
+mod use_case;
 mod users;
 mod webhooks;
 
@@ -33,7 +29,6 @@ use crate::secrets::operator_token::OperatorToken;
 use crate::workers::Workers;
 use crate::world::World;
 use axum::Router;
-use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -43,7 +38,7 @@ use std::sync::Arc;
 /// The prefix of every path of the API.
 pub const BASE: &str = "/operator/v1";
 
-/// What the handlers share.
+/// What the routes share.
 #[derive(Clone)]
 pub struct OperatorApi {
     world: Arc<World>,
@@ -54,8 +49,6 @@ pub struct OperatorApi {
     /// Whether this process has links to carriers and customers' binds.
     is_running: bool,
 }
-
-type Api = State<Arc<OperatorApi>>;
 
 impl OperatorApi {
     /// The API of a process without links, for callers in this process.
@@ -97,12 +90,11 @@ fn routes() -> Routes {
     money::routes(&mut routes);
     messages::routes(&mut routes);
     record::routes(&mut routes);
-    binds::routes(&mut routes);
+    sessions::bind_routes(&mut routes);
     webhooks::routes(&mut routes);
-    carriers::routes(&mut routes);
-    deliveries::routes(&mut routes);
+    sessions::carrier_routes(&mut routes);
+    lookup::delivery_routes(&mut routes);
     maintenance::routes(&mut routes);
-    audit_log::routes(&mut routes);
     customer_requests::routes(&mut routes);
     users::routes(&mut routes);
     lookup::routes(&mut routes);

@@ -1,20 +1,11 @@
 //! Routes of the record: messages and their timelines, statistics, the request log, the live feed, exports.
 
-use super::Api;
-use super::extract::{FromPath, FromQuery, Running};
-use super::response::Reply;
+use super::OperatorApi;
+use super::response::{CSV, EVENT_STREAM, LastEvent, Streamed, csv_file, event_stream};
 use super::routes::{Routes, doc, text};
-use super::stream::{CSV, EVENT_STREAM, StreamReply, csv_file, event_stream, last_event};
-use crate::app::operator;
-use crate::author::Acting;
-use crate::views::record::{
-    CountView, LiveQuery, MessageDetailView, MessagesQuery, MessagesView, RecordStatusView,
-    RequestGroupsView, RequestsQuery, RequestsView, StatisticsQuery, StatisticsView, TextSearchQuery,
-    TextSearchView,
-};
-use axum::Json;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use crate::app::operator::{self, OperatorRefusal};
+use crate::views::record::{LiveQuery, MessageDetailView, MessagesQuery, RequestsQuery, StatisticsQuery};
+use crate::world::World;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 
 /// The errors of every route that reads the record by the names of entries.
@@ -26,7 +17,7 @@ pub(super) fn routes(routes: &mut Routes) {
     let statistics = |id, title, ok| doc(id, title, ok).errors(&ERRORS).errors(&["TOO_MUCH"]);
     routes.get(
         "/statistics",
-        statistics_of,
+        operator::read_statistics,
         statistics("getStatistics", "Read statistics", "One row for each interval and value.").details(
             "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. At \
              most 5,000 rows.",
@@ -42,10 +33,14 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     request_routes(routes);
     routes.section("Record", "What searches, timelines, statistics and the request log are read from.");
-    routes.get("/record", status, doc("getRecord", "Read the state of the record", "How far it is behind."));
+    routes.get(
+        "/record",
+        operator::record_status,
+        doc("getRecord", "Read the state of the record", "How far it is behind."),
+    );
     routes.post(
         "/record/rebuild",
-        rebuild,
+        operator::rebuild_record,
         doc("rebuildRecord", "Rebuild the record", "The record begins again from the message store.")
             .details(
                 "Deletes the record and reads every message from the message store again; `GET /record` says how many are \
@@ -59,7 +54,7 @@ fn message_routes(routes: &mut Routes) {
     routes.section("Messages", "Search messages, see everything about one, watch them live.");
     routes.get(
         "/messages",
-        search,
+        operator::search_messages,
         doc("searchMessages", "Search messages", "The newest first.")
             .details(
                 "Finds the messages that have every given property. A page may have fewer rows than `limit` and still a \
@@ -85,7 +80,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages/count",
-        count,
+        operator::count_messages,
         doc("countMessages", "Count messages", "How many there are, exactly or at least.")
             .errors(&ERRORS)
             .without("cursor")
@@ -93,7 +88,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages/text",
-        text_search,
+        operator::search_text,
         doc("searchTexts", "Search the texts of an account", "What one slice of the search found.")
             .details("Repeat with `cursor` while `next` is not null: each slice looks at a limited number of texts.")
             .errors(&ERRORS)
@@ -115,6 +110,7 @@ fn message_routes(routes: &mut Routes) {
         "/live",
         live,
         doc("watchLive", "Watch messages live", "Server-sent events until the caller leaves or the gateway stops.")
+            .running_only()
             .details(
                 "An event `frame` about twice a second while messages have steps, with a `LiveView` in `data`: at most 20 \
                  messages and how many there were. Its `id` is the number of the frame.",
@@ -132,7 +128,7 @@ fn request_routes(routes: &mut Routes) {
     );
     routes.get(
         "/requests",
-        requests,
+        operator::list_requests,
         doc("listRequests", "List requests of customers", "The newest first.")
             .details("Every rejected request, and up to 5 successful ones per second and account.")
             .errors(&ERRORS),
@@ -149,7 +145,7 @@ fn request_routes(routes: &mut Routes) {
     );
     routes.get(
         "/requests/groups",
-        request_groups,
+        operator::group_requests,
         doc(
             "groupRequests",
             "Group rejected requests by code",
@@ -165,68 +161,23 @@ fn request_routes(routes: &mut Routes) {
     );
 }
 
-async fn search(State(api): Api, FromQuery(query): FromQuery<MessagesQuery>) -> Reply<MessagesView> {
-    operator::search_messages(&api.world, query).await.map(Json)
+async fn show(world: &World, message: &str) -> Result<MessageDetailView, OperatorRefusal> {
+    operator::show_message(world, None, message).await
 }
 
-async fn messages_csv(State(api): Api, FromQuery(query): FromQuery<MessagesQuery>) -> StreamReply {
+fn live(api: &OperatorApi, last: LastEvent, query: &LiveQuery) -> Result<Streamed, OperatorRefusal> {
+    Ok(event_stream(api, operator::watch_live(&api.world, query, last.0)?))
+}
+
+async fn messages_csv(api: &OperatorApi, query: MessagesQuery) -> Result<Streamed, OperatorRefusal> {
     let rows = operator::export_messages(&api.world, query, operator::Reader::Operator).await?;
-    Ok(csv_file(&api, rows, "messages"))
+    Ok(csv_file(api, rows, "messages"))
 }
 
-async fn count(State(api): Api, FromQuery(query): FromQuery<MessagesQuery>) -> Reply<CountView> {
-    operator::count_messages(&api.world, query).await.map(Json)
+async fn statistics_csv(api: &OperatorApi, query: StatisticsQuery) -> Result<Streamed, OperatorRefusal> {
+    Ok(csv_file(api, operator::export_statistics(&api.world, query).await?, "statistics"))
 }
 
-async fn text_search(State(api): Api, FromQuery(query): FromQuery<TextSearchQuery>) -> Reply<TextSearchView> {
-    operator::search_text(&api.world, query).await.map(Json)
-}
-
-async fn show(State(api): Api, FromPath(message): FromPath<String>) -> Reply<MessageDetailView> {
-    operator::show_message(&api.world, None, &message).await.map(Json)
-}
-
-async fn live(
-    Running(api): Running,
-    headers: HeaderMap,
-    FromQuery(query): FromQuery<LiveQuery>,
-) -> StreamReply {
-    let feed = operator::watch_live(&api.world, &query, last_event(&headers))?;
-    Ok(event_stream(&api, feed))
-}
-
-async fn statistics_of(
-    State(api): Api,
-    FromQuery(query): FromQuery<StatisticsQuery>,
-) -> Reply<StatisticsView> {
-    operator::read_statistics(&api.world, query).await.map(Json)
-}
-
-async fn statistics_csv(State(api): Api, FromQuery(query): FromQuery<StatisticsQuery>) -> StreamReply {
-    let rows = operator::export_statistics(&api.world, query).await?;
-    Ok(csv_file(&api, rows, "statistics"))
-}
-
-async fn requests(State(api): Api, FromQuery(query): FromQuery<RequestsQuery>) -> Reply<RequestsView> {
-    operator::list_requests(&api.world, query).await.map(Json)
-}
-
-async fn requests_csv(State(api): Api, FromQuery(query): FromQuery<RequestsQuery>) -> StreamReply {
-    let rows = operator::export_requests(&api.world, query).await?;
-    Ok(csv_file(&api, rows, "requests"))
-}
-
-async fn request_groups(
-    State(api): Api,
-    FromQuery(query): FromQuery<RequestsQuery>,
-) -> Reply<RequestGroupsView> {
-    operator::group_requests(&api.world, query).await.map(Json)
-}
-
-async fn status(State(api): Api) -> Reply<RecordStatusView> {
-    Ok(Json(operator::record_status(&api.world)))
-}
-
-async fn rebuild(acting: Acting) -> Reply<RecordStatusView> {
-    operator::rebuild_record(&acting).await.map(Json)
+async fn requests_csv(api: &OperatorApi, query: RequestsQuery) -> Result<Streamed, OperatorRefusal> {
+    Ok(csv_file(api, operator::export_requests(&api.world, query).await?, "requests"))
 }

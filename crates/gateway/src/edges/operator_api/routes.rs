@@ -1,34 +1,26 @@
 //! Declares routes: one declaration adds a route to the router and its operation to the OpenAPI document.
 //!
-//! The parameters, the body, the response and most errors of an operation follow from the types of its handler
-//! ([`Describe`]); the rest is said by a [`Doc`].
+//! The parameters, the body, the response and most errors of an operation follow from the types of its [`UseCase`]; the rest
+//! is said by a [`Doc`].
 
 use super::OperatorApi;
-use super::body::RawBody;
-use super::extract::{FromBody, FromHere, FromPath, FromQuery, OptionalBody, Running, without_null};
-use super::response::{CreatedReply, Reply};
-use super::stream::StreamReply;
-use crate::app::operator::OPERATOR_ERRORS;
-use crate::author::Acting;
+use super::use_case::{Call, Described, JSON, UseCase};
+use crate::app::operator::{OPERATOR_ERRORS, OperatorRefusal};
 use crate::http::openapi_errors;
 use axum::Router;
-use axum::extract::State;
-use axum::handler::Handler;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use axum::routing::{MethodFilter, on};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths};
-use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::request_body::RequestBody;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Tag,
     Type,
 };
-use utoipa::{IntoParams, ToSchema};
 
-const JSON: &str = "application/json";
 pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
 
 const NUMBER_PATTERN: &str = r"^\+[1-9][0-9]{6,14}$";
@@ -36,8 +28,6 @@ const NUMBER_PATTERN: &str = r"^\+[1-9][0-9]{6,14}$";
 /// The errors of every route.
 const ALWAYS: [&str; 5] =
     ["INVALID_TOKEN", "IP_NOT_ALLOWED", "RATE_LIMITED", "FAILED", "GATEWAY_UNAVAILABLE"];
-/// The errors of every route that takes a body.
-const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
 
 /// The routes of the API, as a router and as paths of the document.
 #[derive(Default)]
@@ -55,57 +45,47 @@ impl Routes {
         self.tags.push(TagBuilder::new().name(name).description(Some(description)).build());
     }
 
-    pub(super) fn get<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
-        self.add(MethodFilter::GET, HttpMethod::Get, path, handler, doc);
+    pub(super) fn get<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+        self.add(MethodFilter::GET, HttpMethod::Get, path, use_case, doc);
     }
 
-    pub(super) fn post<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
-        self.add(MethodFilter::POST, HttpMethod::Post, path, handler, doc);
+    pub(super) fn post<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+        self.add(MethodFilter::POST, HttpMethod::Post, path, use_case, doc);
     }
 
-    pub(super) fn put<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
-        self.add(MethodFilter::PUT, HttpMethod::Put, path, handler, doc);
+    pub(super) fn put<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+        self.add(MethodFilter::PUT, HttpMethod::Put, path, use_case, doc);
     }
 
-    pub(super) fn patch<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
-        self.add(MethodFilter::PATCH, HttpMethod::Patch, path, handler, doc);
+    pub(super) fn patch<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+        self.add(MethodFilter::PATCH, HttpMethod::Patch, path, use_case, doc);
     }
 
-    pub(super) fn delete<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
-        self.add(MethodFilter::DELETE, HttpMethod::Delete, path, handler, doc);
+    pub(super) fn delete<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+        self.add(MethodFilter::DELETE, HttpMethod::Delete, path, use_case, doc);
     }
 
-    fn add<H, T, D>(&mut self, filter: MethodFilter, method: HttpMethod, path: &str, handler: H, doc: Doc)
-    where
-        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
-        T: 'static,
-    {
+    fn add<T>(
+        &mut self,
+        filter: MethodFilter,
+        method: HttpMethod,
+        path: &str,
+        use_case: impl UseCase<T>,
+        doc: Doc,
+    ) {
         let mut described = Described::default();
-        H::describe(&mut described);
+        use_case.describe(&mut described);
         if doc.response.is_none() {
             self.schemas.append(&mut described.schemas);
         }
-        self.router = std::mem::take(&mut self.router).route(path, on(filter, handler));
+        let running_only = doc.running_only;
+        let respond = move |State(api): State<Arc<OperatorApi>>, request: Request| async move {
+            if running_only && !api.is_running {
+                return Err(OperatorRefusal::NotRunning);
+            }
+            use_case.run(Call::read(api, request).await?).await
+        };
+        self.router = std::mem::take(&mut self.router).route(path, on(filter, respond));
         // A wildcard is a name with slashes to axum, and a plain name to the document.
         let path = path.replace("{*", "{");
         let tag = self.tags.last().map(|tag| tag.name.clone()).unwrap_or_default();
@@ -114,7 +94,7 @@ impl Routes {
     }
 }
 
-/// What the document says about a route beside what its handler's types say.
+/// What the document says about a route beside what the types of its use case say.
 pub(super) struct Doc {
     id: String,
     summary: String,
@@ -127,6 +107,7 @@ pub(super) struct Doc {
     body: Option<RequestBody>,
     response: Option<RefOr<Schema>>,
     media: &'static str,
+    running_only: bool,
 }
 
 /// A route with its operation id, a title, and what a response of status 200 means.
@@ -142,6 +123,7 @@ pub(super) fn doc(id: impl Into<String>, summary: impl Into<String>, ok: &'stati
         body: None,
         response: None,
         media: JSON,
+        running_only: false,
     }
 }
 
@@ -161,7 +143,12 @@ impl Doc {
         Doc { successes: Vec::new(), ..self }
     }
 
-    /// Error codes beyond those that follow from the handler's types.
+    /// Only for a process that has links: any other responds with NOT_RUNNING.
+    pub(super) fn running_only(self) -> Doc {
+        Doc { running_only: true, ..self.errors(&["NOT_RUNNING"]) }
+    }
+
+    /// Error codes beyond those that follow from the types of the use case.
     pub(super) fn errors(mut self, codes: &[&'static str]) -> Doc {
         self.errors.extend(codes);
         self
@@ -268,132 +255,3 @@ pub(super) fn in_path(name: &str, description: &str, example: impl Into<Value>) 
 pub(super) fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
-
-pub(super) fn json_body(schema: impl Into<RefOr<Schema>>, required: Required) -> RequestBody {
-    let content = ContentBuilder::new().schema(Some(schema)).build();
-    RequestBodyBuilder::new().required(Some(required)).content(JSON, content).build()
-}
-
-/// What the types of a handler say about its operation.
-#[derive(Default)]
-pub(super) struct Described {
-    parameters: Vec<Parameter>,
-    body: Option<RequestBody>,
-    response: Option<RefOr<Schema>>,
-    errors: Vec<&'static str>,
-    schemas: BTreeMap<String, RefOr<Schema>>,
-}
-
-impl Described {
-    /// Adds a type and the types inside it to the schemas of the document.
-    fn refer_to<T: ToSchema>(&mut self) -> Ref {
-        let mut inner = Vec::new();
-        T::schemas(&mut inner);
-        self.schemas.insert(T::name().into_owned(), T::schema());
-        self.schemas.extend(inner);
-        Ref::from_schema_name(T::name())
-    }
-
-    fn add_body<T: ToSchema>(&mut self, required: Required) {
-        let schema = self.refer_to::<T>();
-        self.body = Some(json_body(schema, required));
-        self.errors.extend(WITH_BODY);
-    }
-}
-
-/// A type that a handler takes or returns.
-pub(super) trait DescribePart {
-    fn describe(described: &mut Described);
-}
-
-macro_rules! undescribed {
-    ($($part:ty),*) => {
-        $(impl DescribePart for $part {
-            fn describe(_: &mut Described) {}
-        })*
-    };
-}
-
-undescribed!(HeaderMap, Acting, FromHere, StreamReply);
-
-impl<T> DescribePart for State<T> {
-    fn describe(_: &mut Described) {}
-}
-
-impl<T> DescribePart for FromPath<T> {
-    fn describe(_: &mut Described) {}
-}
-
-impl DescribePart for Running {
-    fn describe(described: &mut Described) {
-        described.errors.push("NOT_RUNNING");
-    }
-}
-
-impl<T: IntoParams> DescribePart for FromQuery<T> {
-    fn describe(described: &mut Described) {
-        let mut parameters = T::into_params(|| Some(ParameterIn::Query));
-        parameters.iter_mut().filter_map(|parameter| parameter.schema.as_mut()).for_each(without_null);
-        described.parameters.extend(parameters);
-        described.errors.push("INVALID_FIELD");
-    }
-}
-
-impl DescribePart for RawBody {
-    fn describe(described: &mut Described) {
-        described.errors.extend(WITH_BODY);
-    }
-}
-
-impl<T: ToSchema> DescribePart for FromBody<T> {
-    fn describe(described: &mut Described) {
-        described.add_body::<T>(Required::True);
-    }
-}
-
-impl<T: ToSchema> DescribePart for OptionalBody<T> {
-    fn describe(described: &mut Described) {
-        described.add_body::<T>(Required::False);
-    }
-}
-
-impl<T: ToSchema> DescribePart for Reply<T> {
-    fn describe(described: &mut Described) {
-        described.response = Some(described.refer_to::<T>().into());
-    }
-}
-
-impl<T: ToSchema> DescribePart for CreatedReply<T> {
-    fn describe(described: &mut Described) {
-        Reply::<T>::describe(described);
-    }
-}
-
-/// A handler whose operation follows from its types. `Inputs` is the tuple of what it takes.
-pub(super) trait Describe<Inputs> {
-    fn describe(described: &mut Described);
-}
-
-macro_rules! describe {
-    ($($input:ident),*) => {
-        impl<F, Fut, Out, $($input,)*> Describe<($($input,)*)> for F
-        where
-            F: FnOnce($($input,)*) -> Fut,
-            Fut: Future<Output = Out>,
-            Out: DescribePart,
-            $($input: DescribePart,)*
-        {
-            fn describe(described: &mut Described) {
-                $($input::describe(described);)*
-                Out::describe(described);
-            }
-        }
-    };
-}
-
-describe!();
-describe!(A);
-describe!(A, B);
-describe!(A, B, C);
-describe!(A, B, C, D);
-describe!(A, B, C, D, E);

@@ -1,14 +1,11 @@
 //! The routes of invitations and lost second factors. Users themselves are entries of the setup.
 
-use super::extract::{FromBody, FromPath};
-use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::OperatorRefusal;
 use crate::app::users::{self, UserRefusal};
 use crate::author::Acting;
 use crate::provision::{Kind, canonical_name};
 use crate::views::users::{InvitationView, InviteRequest, SecondFactorView};
-use axum::Json;
 use hermod_domain::catalogue::Role;
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -39,30 +36,30 @@ pub(super) fn routes(routes: &mut Routes) {
 }
 
 async fn invite(
-    acting: Acting,
-    FromPath(email): FromPath<String>,
-    FromBody(request): FromBody<InviteRequest>,
-) -> Reply<InvitationView> {
+    acting: &Acting,
+    email: &str,
+    request: InviteRequest,
+) -> Result<InvitationView, OperatorRefusal> {
     let InviteRequest { account, role } = request;
     let role = role.map_or(Ok(Role::Owner), |text| {
         let rule = || format!("\"{text}\" is not owner, developer, billing or viewer");
         Role::parse(&text).ok_or_else(|| OperatorRefusal::InvalidField { field: "role", rule: rule() })
     })?;
     let membership = account.as_deref().map(|account| (account, role));
-    let invited = users::invite(&acting, &email, membership).await.map_err(refusal_of)?;
-    Ok(Json(InvitationView {
+    let invited = users::invite(acting, email, membership).await.map_err(refusal_of)?;
+    Ok(InvitationView {
         link: format!("{}/links/{}", acting.portal_url, invited.token.reveal()),
         email: invited.email,
         expires_at: invited.expires_at.to_iso(),
         is_reset: invited.is_reset,
         starts_afresh: invited.starts_afresh,
-    }))
+    })
 }
 
-async fn reset_second_factor(acting: Acting, FromPath(email): FromPath<String>) -> Reply<SecondFactorView> {
-    let email = canonical_name(Kind::User, &email).map_err(|_| OperatorRefusal::no_such("user", &email))?;
-    let was_on = users::remove_second_factor(&acting, &email).await.map_err(refusal_of)?;
-    Ok(Json(SecondFactorView { email, was_on }))
+async fn reset_second_factor(acting: &Acting, email: &str) -> Result<SecondFactorView, OperatorRefusal> {
+    let email = canonical_name(Kind::User, email).map_err(|_| OperatorRefusal::no_such("user", email))?;
+    let was_on = users::remove_second_factor(acting, &email).await.map_err(refusal_of)?;
+    Ok(SecondFactorView { email, was_on })
 }
 
 fn refusal_of(refusal: UserRefusal) -> OperatorRefusal {

@@ -24,8 +24,8 @@ use crate::world::World;
 use serde_json::Value;
 
 /// Returns the state of the record.
-pub fn record_status(world: &World) -> RecordStatusView {
-    world.store.record_status().into()
+pub fn record_status(world: &World) -> Result<RecordStatusView, OperatorRefusal> {
+    Ok(world.store.record_status().into())
 }
 
 /// Makes the record begin again from the message store, while the gateway runs.
@@ -33,5 +33,5 @@ pub async fn rebuild_record(world: &Acting) -> Result<RecordStatusView, Operator
     world.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
     world.store.rebuild_record().await?;
     tracing::info!("The operator made the record begin again from the message store");
-    Ok(record_status(world))
+    record_status(world)
 }

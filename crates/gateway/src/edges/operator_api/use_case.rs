@@ -1,0 +1,427 @@
+//! Runs a use case for a request: a route names a function of [`crate::app`], and the types of its arguments say what of the
+//! request each of them is.
+//!
+//! | Argument | What it is |
+//! |---|---|
+//! | `&World` | the gateway |
+//! | `&Acting` | the gateway, and who makes the request |
+//! | `&str`, `u64` | the next name in the path |
+//! | [`Kind`] | the kind of entry that the path begins with |
+//! | a type with [`IntoParams`] | the query string |
+//! | a [`Body`], or an `Option` of one | the JSON body |
+//!
+//! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
+
+use super::OperatorApi;
+use super::body::RawBody;
+use crate::app::operator::OperatorRefusal;
+use crate::author::{Acting, Author};
+use crate::http::{names_this_machine, source_of};
+use crate::listeners::Reach;
+use crate::provision::Kind;
+use crate::secrets::operator_token::TokenHolder;
+use crate::views::{Body, Created};
+use crate::world::World;
+use axum::Json;
+use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Ready, ready};
+use std::ops::Deref;
+use std::sync::Arc;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema, Type};
+use utoipa::{IntoParams, ToSchema};
+
+pub(super) const JSON: &str = "application/json";
+/// The prefix that axum puts before the cause of an invalid query.
+const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
+/// The errors of every route that takes a body.
+const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
+
+/// A function that a route can name. `Types` stands for the types of its arguments and of its result.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the use case of a route",
+    note = "its arguments must be of the kinds listed in `use_case.rs`, and its result `Result<View, OperatorRefusal>`"
+)]
+pub(super) trait UseCase<Types>: Copy + Send + Sync + 'static {
+    fn describe(self, described: &mut Described);
+    fn run(self, call: Call) -> impl Future<Output = Result<Response, OperatorRefusal>> + Send;
+}
+
+/// A function that can be called with these arguments, however long the request lives that they borrow from. `How` is
+/// [`Later`] for an async function and [`AtOnce`] for any other.
+pub(super) trait Run<Arguments, How> {
+    type View;
+    type Running: Future<Output = Result<Self::View, OperatorRefusal>> + Send;
+
+    fn run(self, arguments: Arguments) -> Self::Running;
+}
+
+pub(super) struct Later;
+pub(super) struct AtOnce;
+
+macro_rules! use_case {
+    ($($arg:ident: $Arg:ident $Via:ident),*) => {
+        impl<F, Running, View, $($Arg),*> Run<($($Arg,)*), Later> for F
+        where
+            F: FnOnce($($Arg),*) -> Running,
+            Running: Future<Output = Result<View, OperatorRefusal>> + Send,
+        {
+            type View = View;
+            type Running = Running;
+
+            fn run(self, ($($arg,)*): ($($Arg,)*)) -> Running {
+                self($($arg),*)
+            }
+        }
+
+        impl<F, View: Send, $($Arg),*> Run<($($Arg,)*), AtOnce> for F
+        where
+            F: FnOnce($($Arg),*) -> Result<View, OperatorRefusal>,
+        {
+            type View = View;
+            type Running = Ready<Result<View, OperatorRefusal>>;
+
+            fn run(self, ($($arg,)*): ($($Arg,)*)) -> Self::Running {
+                ready(self($($arg),*))
+            }
+        }
+
+        // The compiler finds the types of the arguments with the first bound; the function is called by the last one.
+        impl<F, Returned, View, How, $($Arg, $Via),*> UseCase<(Returned, View, How, $($Arg, $Via),*)> for F
+        where
+            F: FnOnce($($Arg),*) -> Returned + Copy + Send + Sync + 'static,
+            $($Arg: Argument<$Via>,)*
+            View: Reply,
+            F: for<'a> Run<($($Arg::Given<'a>,)*), How, View = View>,
+        {
+            fn describe(self, described: &mut Described) {
+                $($Arg::describe(described);)*
+                View::describe(described);
+            }
+
+            async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
+                $(let $arg = $Arg::take(&mut call)?;)*
+                let view = Run::run(self, ($($Arg::give(&$arg.0, $arg.1),)*)).await?;
+                Ok(view.response())
+            }
+        }
+    };
+}
+
+use_case!(a: A InA);
+use_case!(a: A InA, b: B InB);
+use_case!(a: A InA, b: B InB, c: C InC);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG);
+
+/// An [`Input`], borrowed from the request or moved out of it.
+pub(super) trait Argument<Via> {
+    type Kept: Send + Sync;
+    type Moved: Send;
+    type Given<'a>: Send;
+
+    fn describe(described: &mut Described);
+    fn take(call: &mut Call) -> Result<(Self::Kept, Self::Moved), OperatorRefusal>;
+    fn give(kept: &Self::Kept, moved: Self::Moved) -> Self::Given<'_>;
+}
+
+pub(super) struct Borrowed<Via>(Via);
+pub(super) struct Owned<Via>(Via);
+
+impl<T: Input<Via> + ?Sized, Via> Argument<Borrowed<Via>> for &'static T {
+    type Kept = T::Held;
+    type Moved = ();
+    type Given<'a> = &'a T;
+
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn take(call: &mut Call) -> Result<(T::Held, ()), OperatorRefusal> {
+        Ok((T::take(call)?, ()))
+    }
+
+    fn give(kept: &T::Held, (): ()) -> &T {
+        kept
+    }
+}
+
+impl<T: Input<Via, Held = Box<T>>, Via> Argument<Owned<Via>> for T {
+    type Kept = ();
+    type Moved = T;
+    type Given<'a> = T;
+
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn take(call: &mut Call) -> Result<((), T), OperatorRefusal> {
+        Ok(((), *T::take(call)?))
+    }
+
+    fn give((): &(), moved: T) -> T {
+        moved
+    }
+}
+
+/// A request, of which the arguments are taken in their order.
+pub(super) struct Call {
+    api: Arc<OperatorApi>,
+    head: Parts,
+    /// The names in the path that were not taken yet.
+    names: VecDeque<String>,
+    body: RawBody,
+}
+
+impl Call {
+    pub(super) async fn read(api: Arc<OperatorApi>, request: Request) -> Result<Call, OperatorRefusal> {
+        let (mut head, body) = request.into_parts();
+        let names = RawPathParams::from_request_parts(&mut head, &()).await;
+        let names = names.map_err(|_| OperatorRefusal::no_path())?;
+        let names = names.iter().map(|(_, name)| name.to_owned()).collect();
+        let body = RawBody::read(&head.headers, body).await?;
+        Ok(Call { api, head, names, body })
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    fn next_name(&mut self) -> Result<String, OperatorRefusal> {
+        self.names.pop_front().ok_or_else(OperatorRefusal::no_path)
+    }
+}
+
+/// A type of which a request has a value. `Via` says where the value is, and is found by the compiler.
+pub(super) trait Input<Via>: Send + Sync + 'static {
+    type Held: Deref<Target = Self> + Send + Sync;
+
+    fn describe(_: &mut Described) {}
+    fn take(call: &mut Call) -> Result<Self::Held, OperatorRefusal>;
+}
+
+pub(super) struct OfRequest;
+pub(super) struct InQuery;
+pub(super) struct InBody;
+pub(super) struct InOptionalBody;
+
+impl Input<OfRequest> for World {
+    type Held = Arc<World>;
+
+    fn take(call: &mut Call) -> Result<Arc<World>, OperatorRefusal> {
+        Ok(call.api.world.clone())
+    }
+}
+
+impl Input<OfRequest> for OperatorApi {
+    type Held = Arc<OperatorApi>;
+
+    fn take(call: &mut Call) -> Result<Arc<OperatorApi>, OperatorRefusal> {
+        Ok(call.api.clone())
+    }
+}
+
+impl Input<OfRequest> for Acting {
+    type Held = Box<Acting>;
+
+    fn take(Call { api, head, .. }: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let address = source.map(|source| source.address);
+        let author = match head.extensions.get() {
+            Some(TokenHolder::Named(name)) => Author::named_operator(name, address),
+            Some(TokenHolder::DataFolder) | None => Author::operator(address),
+        };
+        Ok(Box::new(Acting { world: api.world.clone(), author }))
+    }
+}
+
+/// A request of this process or of a direct caller on this machine, also where others may use the operator API.
+pub(super) struct FromHere;
+
+impl Input<OfRequest> for FromHere {
+    type Held = Box<FromHere>;
+
+    fn take(Call { head, .. }: &mut Call) -> Result<Box<FromHere>, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let is_named = names_this_machine(&head.uri, &head.headers);
+        if source.is_none() || Reach::ThisMachine.admits(source, is_named) {
+            return Ok(Box::new(FromHere));
+        }
+        Err(OperatorRefusal::NotFromHere)
+    }
+}
+
+impl Input<OfRequest> for str {
+    type Held = String;
+
+    fn take(call: &mut Call) -> Result<String, OperatorRefusal> {
+        call.next_name()
+    }
+}
+
+impl Input<OfRequest> for u64 {
+    type Held = Box<u64>;
+
+    fn take(call: &mut Call) -> Result<Box<u64>, OperatorRefusal> {
+        call.next_name()?.parse().map(Box::new).map_err(|_| OperatorRefusal::no_path())
+    }
+}
+
+impl Input<OfRequest> for Kind {
+    type Held = Box<Kind>;
+
+    fn take(call: &mut Call) -> Result<Box<Kind>, OperatorRefusal> {
+        let first = call.head.uri.path().split('/').nth(1).unwrap_or_default();
+        let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == first);
+        kind.map(Box::new).ok_or_else(OperatorRefusal::no_path)
+    }
+}
+
+/// The query string. Rejects unknown parameters.
+impl<T: IntoParams + DeserializeOwned + Send + Sync + 'static> Input<InQuery> for T {
+    type Held = Box<T>;
+
+    fn describe(described: &mut Described) {
+        let mut parameters = T::into_params(|| Some(ParameterIn::Query));
+        parameters.iter_mut().filter_map(|parameter| parameter.schema.as_mut()).for_each(without_null);
+        described.parameters.extend(parameters);
+        described.errors.push("INVALID_FIELD");
+    }
+
+    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+        let query = Query::try_from_uri(&call.head.uri);
+        query.map(|Query(query)| Box::new(query)).map_err(|error| {
+            let cause = error.body_text();
+            OperatorRefusal::InvalidQuery(cause.trim_start_matches(QUERY_ERROR_PREFIX).to_owned())
+        })
+    }
+}
+
+impl<T: Body> Input<InBody> for T {
+    type Held = Box<T>;
+
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::True);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+        call.body.json().map(Box::new)
+    }
+}
+
+/// A body that may be left out.
+impl<T: Body> Input<InOptionalBody> for Option<T> {
+    type Held = Box<Option<T>>;
+
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::False);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<Option<T>>, OperatorRefusal> {
+        let body = &call.body;
+        let given = if body.is_empty() { None } else { Some(body.json()?) };
+        Ok(Box::new(given))
+    }
+}
+
+impl Input<OfRequest> for RawBody {
+    type Held = Box<RawBody>;
+
+    fn describe(described: &mut Described) {
+        described.errors.extend(WITH_BODY);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<RawBody>, OperatorRefusal> {
+        Ok(Box::new(std::mem::take(&mut call.body)))
+    }
+}
+
+/// What a use case returns, as a response of success.
+pub(super) trait Reply: Send {
+    fn describe(described: &mut Described);
+    fn response(self) -> Response;
+}
+
+impl<T: ToSchema + Serialize + Send> Reply for T {
+    fn describe(described: &mut Described) {
+        described.response = Some(described.refer_to::<T>().into());
+    }
+
+    fn response(self) -> Response {
+        Json(self).into_response()
+    }
+}
+
+impl<T: ToSchema + Serialize + Send> Reply for Created<T> {
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn response(self) -> Response {
+        let status = if self.is_new { StatusCode::CREATED } else { StatusCode::OK };
+        (status, Json(self.view)).into_response()
+    }
+}
+
+/// What the types of a use case say about its operation.
+#[derive(Default)]
+pub(super) struct Described {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) body: Option<RequestBody>,
+    pub(super) response: Option<RefOr<Schema>>,
+    pub(super) errors: Vec<&'static str>,
+    pub(super) schemas: BTreeMap<String, RefOr<Schema>>,
+}
+
+impl Described {
+    /// Adds a type and the types inside it to the schemas of the document.
+    pub(super) fn refer_to<T: ToSchema>(&mut self) -> Ref {
+        let mut inner = Vec::new();
+        T::schemas(&mut inner);
+        self.schemas.insert(T::name().into_owned(), T::schema());
+        self.schemas.extend(inner);
+        Ref::from_schema_name(T::name())
+    }
+
+    fn add_body<T: ToSchema>(&mut self, required: Required) {
+        let schema = self.refer_to::<T>();
+        self.body = Some(json_body(schema, required));
+        self.errors.extend(WITH_BODY);
+    }
+}
+
+pub(super) fn json_body(schema: impl Into<RefOr<Schema>>, required: Required) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    RequestBodyBuilder::new().required(Some(required)).content(JSON, content).build()
+}
+
+/// A query parameter can be left out, but it cannot be null.
+fn without_null(schema: &mut RefOr<Schema>) {
+    let is_null = |item: &RefOr<Schema>| matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            if let SchemaType::Array(types) = &mut object.schema_type {
+                types.retain(|one| *one != Type::Null);
+                if let [only] = types.as_slice() {
+                    object.schema_type = SchemaType::Type(only.clone());
+                }
+            }
+        }
+        RefOr::T(Schema::OneOf(choice)) => {
+            choice.items.retain(|item| !is_null(item));
+            if choice.items.len() == 1 {
+                *schema = choice.items.remove(0);
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
+    }
+}
