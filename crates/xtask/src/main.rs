@@ -1,27 +1,20 @@
-//! The project's own commands, run as `cargo xtask <command>`. This file parses the command line; each command has a file
-//! of its name.
+//! The project's own commands, run as `cargo xtask <command>`. This file parses the command line.
 
 mod advisories;
 mod bench;
 mod chaos;
 mod client;
 mod cluster;
-mod crash;
-mod deny;
-mod fmt;
+mod long_tests;
 mod manifests;
 mod numbers;
 mod packages;
-mod plain_http;
 mod postgres;
 mod rules;
 mod rust_paths;
 mod rust_source;
 mod sbom;
-mod schemathesis;
-mod screenshots;
 mod shell;
-mod simulate;
 mod smsc;
 mod tally;
 mod test;
@@ -67,9 +60,9 @@ enum Command {
     /// Exit code 0: no vulnerabilities. 1: vulnerabilities, each with the version that fixes it. 3: the database could not be
     /// fetched or read. Not part of the gate, whose result must not change overnight: run
     /// it every day. Exceptions are in deny.toml under [advisories], each with its reason.
-    Advisories(advisories::Options),
+    Advisories(advisories::AdvisoriesOptions),
     /// Write the product's bill of materials as CycloneDX JSON: crates, versions, licences, checksums
-    Sbom(sbom::Options),
+    Sbom(sbom::SbomOptions),
     /// Format every Rust file in the workspace
     Fmt,
     /// Run benchmarks: the real binaries on the loopback, each figure with a reference from the same run
@@ -87,9 +80,9 @@ enum Command {
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
     Client { client: client::Client },
     /// Take pictures of every page of the demo in four variants: wide and phone, light and dark
-    Screenshots(screenshots::Options),
+    Screenshots(long_tests::ScreenshotsOptions),
     /// Kill the gateway repeatedly under load and compare all records
-    Crash(crash::Options),
+    Crash(long_tests::CrashOptions),
     /// Run the gateway with faulty carriers, or several nodes with faults, and compare all records
     #[command(subcommand)]
     Chaos(chaos::Chaos),
@@ -97,31 +90,31 @@ enum Command {
     #[command(subcommand)]
     Cluster(cluster::Command),
     /// Run random commands, crashes and clock jumps against the engine alone, and compare it with a simple model
-    Simulate(simulate::Options),
+    Simulate(long_tests::SimulateOptions),
     /// Build the data about phone numbers anew: countries, operators and networks
     ///
     /// Needs the registries of Python and npm; the versions of the packages are pinned, so the same command writes
     /// the same files. Nothing else needs it: its result is committed.
-    Numbers(numbers::Options),
+    Numbers(numbers::NumbersOptions),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Test => test::run(),
         Command::Tidy => tidy::run(),
-        Command::Deny => deny::run(),
+        Command::Deny => tidy::deny(),
         Command::Advisories(options) => return advisories::run(&options),
         Command::Sbom(options) => sbom::run(&options),
-        Command::Fmt => fmt::run(),
+        Command::Fmt => tidy::format(),
         Command::Bench(bench) => bench::run(&bench),
-        Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
+        Command::Schemathesis => packages::schemathesis().map(|program| println!("{program}")),
         Command::Smsc { library } => library.ensure().map(|place| println!("{place}")),
         Command::Client { client } => client.ensure().map(|program| println!("{program}")),
-        Command::Screenshots(options) => screenshots::run(&options),
-        Command::Crash(options) => crash::run(&options),
+        Command::Screenshots(options) => long_tests::take_screenshots(&options),
+        Command::Crash(options) => long_tests::crash(&options),
         Command::Chaos(chaos) => chaos::run(&chaos),
         Command::Cluster(command) => cluster::run(&command),
-        Command::Simulate(options) => simulate::run(&options),
+        Command::Simulate(options) => long_tests::simulate(&options),
         Command::Numbers(options) => numbers::run(&options),
     };
     match outcome {

@@ -6,6 +6,16 @@ use std::path::{Path, PathBuf};
 use crate::shell::{self, Failure, Outcome, command};
 use crate::tools;
 
+/// The variable that gives the path of schemathesis to the tests.
+pub(crate) const SCHEMATHESIS_VARIABLE: &str = "HERMOD_SCHEMATHESIS";
+
+/// Returns the path of schemathesis, which is installed if it is missing. It sends an API the requests that its OpenAPI document
+/// allows and forbids, and reports responses that the document does not describe.
+pub(crate) fn schemathesis() -> Result<String, Failure> {
+    let folder = python("schemathesis", "crates/xtask/schemathesis.txt")?;
+    Ok(folder.join("bin/schemathesis").to_string_lossy().into_owned())
+}
+
 /// Returns the folder of a Python environment with the packages of a requirements file.
 pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> {
     let file = shell::root().join(requirements);

@@ -14,13 +14,13 @@ const PRODUCT: &str = "hermod";
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct SbomOptions {
     /// File to write; standard output without it
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(options: &SbomOptions) -> Outcome {
     let bill = serde_json::to_string_pretty(&bill()?).map_err(|cause| Failure(cause.to_string()))?;
     match &options.output {
         None => println!("{bill}"),

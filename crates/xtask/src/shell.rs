@@ -1,10 +1,15 @@
-//! Runs other programs from the workspace root. A failed program becomes a `Failure` that names the command, so that it can
-//! be run again by hand.
+//! Runs other programs from the workspace root, and asks gateways on this machine for their health and metrics in plain HTTP. A
+//! failed program becomes a `Failure` that names the command, so that it can be run again by hand.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A gateway that does not answer for this long is not well.
+const HTTP_WAIT: Duration = Duration::from_secs(10);
 
 /// Why a command failed, as one sentence.
 #[derive(Debug)]
@@ -73,4 +78,21 @@ pub(crate) fn output_of(program: &str, args: &[&str]) -> Option<String> {
 fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the whole response, its head included.
+pub(crate) fn http_get(address: &str, path: &str) -> Result<String, Failure> {
+    let cannot = |cause: std::io::Error| Failure(format!("http://{address}{path}: {cause}"));
+    let mut stream = TcpStream::connect(address).map_err(cannot)?;
+    stream.set_read_timeout(Some(HTTP_WAIT)).map_err(cannot)?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(cannot)?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).map_err(cannot)?;
+    Ok(response)
+}
+
+/// Whether the gateway at this address can serve.
+pub(crate) fn is_ready(address: &str) -> bool {
+    http_get(address, "/readyz").is_ok_and(|response| response.starts_with("HTTP/1.1 200"))
 }

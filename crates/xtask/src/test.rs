@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::shell::{self, Failure, Outcome, command};
 use crate::smsc::Library;
 use crate::tally::Tally;
-use crate::{cluster, deny, fmt, postgres, schemathesis, tidy, tools};
+use crate::{cluster, packages, postgres, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -17,14 +17,14 @@ struct Step {
 
 const STEPS: [Step; 9] = [
     Step { name: "tools", work: |_| ensure_tools() },
-    Step { name: "formatting", work: |_| fmt::check() },
+    Step { name: "formatting", work: |_| tidy::check_format() },
     Step { name: "tidy", work: |_| tidy::run() },
     Step { name: "clippy", work: |_| clippy() },
     Step { name: "tests", work: tests },
     Step { name: "tests on PostgreSQL", work: tests_on_postgres },
     Step { name: "documentation", work: |_| documentation() },
-    Step { name: "cargo-deny", work: |_| deny::check_graph() },
-    Step { name: "unused dependencies", work: |_| deny::check_unused() },
+    Step { name: "cargo-deny", work: |_| tidy::check_graph() },
+    Step { name: "unused dependencies", work: |_| tidy::check_unused() },
 ];
 
 pub(crate) fn run() -> Outcome {
@@ -60,7 +60,7 @@ const TEST_THREADS_MAX: usize = 8;
 fn tests(tally: &mut Tally) -> Outcome {
     // --no-fail-fast: one broken test must not hide how the others fare.
     let mut cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
-    cargo_test.env(schemathesis::VARIABLE, schemathesis::ensure()?);
+    cargo_test.env(packages::SCHEMATHESIS_VARIABLE, packages::schemathesis()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(TEST_THREADS_MAX);
     cargo_test.env("RUST_TEST_THREADS", threads.to_string());
     for library in Library::ALL {
@@ -174,7 +174,7 @@ fn ensure_tools() -> Outcome {
     postgres::ensure().map(drop)?;
     tools::ensure_component("rustfmt", "cargo-fmt")?;
     tools::ensure_component("clippy", "cargo-clippy")?;
-    schemathesis::ensure().map(drop)?;
+    packages::schemathesis().map(drop)?;
     for library in Library::ALL {
         library.ensure().map(drop)?;
     }

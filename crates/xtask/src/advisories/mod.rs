@@ -2,7 +2,6 @@
 //! three exit codes, so that "no vulnerabilities" is never confused with "not checked".
 
 mod database;
-mod fetch;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +20,7 @@ const EXIT_FOUND: u8 = 1;
 const EXIT_NOT_CHECKED: u8 = 3;
 
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct AdvisoriesOptions {
     /// Folder with a copy of the database; without it the database is fetched with git
     #[arg(long, env = "HERMOD_ADVISORY_DB", value_name = "FOLDER")]
     database: Option<PathBuf>,
@@ -35,7 +34,7 @@ pub(crate) struct Options {
     url: String,
 }
 
-pub(crate) fn run(options: &Options) -> ExitCode {
+pub(crate) fn run(options: &AdvisoriesOptions) -> ExitCode {
     match check(options) {
         Ok(report) => {
             report.notes.iter().for_each(|note| println!("note: {note}"));
@@ -54,10 +53,10 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     }
 }
 
-fn check(options: &Options) -> Result<Report, String> {
+fn check(options: &AdvisoriesOptions) -> Result<Report, String> {
     let folder = match &options.database {
         Some(folder) => folder.clone(),
-        None => fetch::fetch(&options.url)?,
+        None => database::fetch(&options.url)?,
     };
     let read = |name: &str| {
         let path = shell::root().join(name);

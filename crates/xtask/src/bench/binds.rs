@@ -5,10 +5,12 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use super::gateway::{Carrier, Gateway, PASSWORD, SYSTEM_ID};
+use super::bed::Bed;
+use super::gateway::Setup;
+use super::gateway_files::PASSWORD;
 use super::process::Process;
 use super::programs::Programs;
-use super::{failure, load_average, start_watch};
+use super::{Judged, failure, float, missed, start_watch};
 use crate::shell::{Failure, Outcome};
 
 /// Binds that are opened and closed before the measurement, so that one-time costs are not counted.
@@ -19,7 +21,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 const SLACK_SECONDS: u64 = 5;
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct BindsOptions {
     /// Idle binds
     #[arg(long, default_value_t = 10_000)]
     binds: u32,
@@ -37,18 +39,17 @@ pub(crate) struct Options {
     kib_per_bind: f64,
 }
 
-pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
-    println!("load average before: {}", load_average());
+pub(super) fn run(programs: &Programs, options: &BindsOptions) -> Judged {
     let (binds, seconds) = if options.short { (1_000, 5) } else { (options.binds, options.seconds) };
-    let carrier = Carrier::start(programs, &[])?;
-    let (gateway, smpp) = Gateway::start_for(programs, &carrier.address, binds.into())?;
-    let mut warm_up = idle(programs, &smpp.plain, WARM_UP, options.rate, 0)?;
+    let bed = Bed::start(programs, Setup { sockets: binds.into(), ..Setup::default() })?;
+    let (gateway, address) = (bed.gateway(), &bed.gateway().listeners.smpp);
+    let mut warm_up = idle(programs, address, WARM_UP, options.rate, 0)?;
     finish(&mut warm_up)?;
     super::pause(SETTLE);
     let before = gateway.usage()?;
 
-    let mut idle =
-        idle(programs, &smpp.plain, binds, options.rate, seconds + SETTLE.as_secs() + SLACK_SECONDS)?;
+    let hold = seconds + SETTLE.as_secs() + SLACK_SECONDS;
+    let mut idle = idle(programs, address, binds, options.rate, hold)?;
     let standing: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
     super::pause(SETTLE);
     let bound = gateway.usage()?;
@@ -59,7 +60,8 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     let report: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
 
     let count = standing["bound"].as_u64().unwrap_or(0);
-    let kib = kib_each(held.resident_bytes.saturating_sub(before.resident_bytes), count);
+    let grown = held.resident_bytes.saturating_sub(before.resident_bytes);
+    let kib = float(grown) / 1024.0 / float(count.max(1));
     println!(
         "\nbound                {count:>9}      in {:.1} s, {} us of the gateway's CPU each",
         standing["binding_s"].as_f64().unwrap_or(0.0),
@@ -75,26 +77,15 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     let idle_share = held.since(bound).cpu.as_secs_f64() / watched.as_secs_f64() * 100.0;
     println!("CPU while idle       {idle_share:>9.2} %    of one core over {:.0} s", watched.as_secs_f64());
     println!("alive at the end     {:>9}", report["alive"].as_u64().unwrap_or(0));
-    gateway.end_and_audit(0)?;
-    carrier.end()?;
-    println!("load average after:  {}", load_average());
-    judge(&report, u64::from(binds), kib, options)
-}
-
-fn judge(report: &Value, binds: u64, kib: f64, options: &Options) -> Outcome {
-    let fared_well = ["bound", "alive", "unbound"].iter().all(|name| report[*name].as_u64() == Some(binds));
-    if !fared_well {
-        return Err(failure(format!("not all {binds} binds succeeded: {report}")));
-    }
-    if !options.short && kib > options.kib_per_bind {
-        return Err(failure(format!("{kib:.1} KiB per bind exceed {}", options.kib_per_bind)));
-    }
-    Ok(())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an amount of memory, shown with one decimal")]
-fn kib_each(bytes: u64, binds: u64) -> f64 {
-    bytes as f64 / 1024.0 / binds.max(1) as f64
+    bed.end()?;
+    let fared_well =
+        ["bound", "alive", "unbound"].iter().all(|name| report[*name].as_u64() == Some(u64::from(binds)));
+    let most = options.kib_per_bind;
+    Ok([
+        missed(!fared_well, || format!("not all {binds} binds succeeded: {report}")),
+        missed(!options.short && kib > most, || format!("{kib:.1} KiB per bind exceed {most}")),
+    ]
+    .concat())
 }
 
 fn idle(
@@ -105,22 +96,9 @@ fn idle(
     hold_seconds: u64,
 ) -> Result<Process, Failure> {
     let (binds, rate, hold) = (binds.to_string(), rate.to_string(), format!("{hold_seconds}s"));
-    let args = [
-        "smpp-idle",
-        "--json",
-        "--address",
-        address,
-        "--system-id",
-        SYSTEM_ID,
-        "--password",
-        PASSWORD,
-        "--binds",
-        &binds,
-        "--rate",
-        &rate,
-        "--hold",
-        &hold,
-    ];
+    let customer =
+        ["smpp-idle", "--json", "--address", address, "--system-id", "bench", "--password", PASSWORD];
+    let args = [&customer[..], &["--binds", &binds, "--rate", &rate, "--hold", &hold]].concat();
     Process::start(&programs.simulator, &args)
 }
 

@@ -7,21 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::gateway_files::{
-    ACCOUNT_SMPP, BINDING_CUSTOMER, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, NODE, NODE_SETTINGS,
-    ON_POSTGRES, PROVISION, SETTINGS, SMPP_SETTINGS, WEBHOOK_SETTINGS,
-};
+use super::gateway_files::{CARRIER, Customer, NO_RECORD, NODE, PEPPER, SETTINGS};
+use super::load::Listeners;
 use super::metrics::Metrics;
 use super::process::{Process, Usage};
 use super::programs::Programs;
 use super::{failure, start_watch};
-use crate::plain_http;
 use crate::shell::{self, Failure, Outcome};
 
-/// 32 octets in digits.
-const PEPPER: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
-const API_KEY: &str = "bench-key";
-const API_SECRET: &str = "bench-secret-of-no-importance";
 /// Time for a gateway to start on an empty folder.
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
@@ -32,13 +25,8 @@ const IDLE_CPU: Duration = Duration::from_millis(10);
 const IDLE_WAIT: Duration = Duration::from_secs(20);
 const SETTLED: &str = "hermod_messages_settled_total";
 const BATCHES: &str = "hermod_store_batches_total";
-/// Open files for webhook posts.
-const WEBHOOK_SOCKETS: u64 = 10_000;
 /// Open files besides the sockets of customers.
 const FILES_BESIDE: u64 = 1_000;
-
-pub(super) const SYSTEM_ID: &str = "bench";
-pub(super) const PASSWORD: &str = "bench123";
 
 /// A simulated carrier process.
 pub(super) struct Carrier {
@@ -52,8 +40,7 @@ impl Carrier {
     }
 
     pub(super) fn start_at(programs: &Programs, listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
-        let args: Vec<&str> =
-            ["carrier", "--listen", listen].into_iter().chain(flags.iter().copied()).collect();
+        let args = [&["carrier", "--listen", listen], flags].concat();
         let mut process = Process::start(&programs.simulator, &args)?;
         let address = process.line()?;
         Ok(Carrier { process, address })
@@ -86,35 +73,33 @@ impl Carrier {
     }
 }
 
-/// The SMPP listeners of a gateway.
-pub(super) struct Smpp {
-    pub(super) plain: String,
-    pub(super) tls: String,
-    /// The self-signed certificate.
-    pub(super) certificate: PathBuf,
+/// What a gateway is started with.
+pub(super) struct Setup {
+    pub(super) customers: Vec<Customer>,
+    pub(super) on_postgres: bool,
+    /// With a synchronous standby of PostgreSQL.
+    pub(super) standby: bool,
+    pub(super) nodes: usize,
+    /// Links to the carrier.
+    pub(super) links: u32,
+    /// Open sockets of customers, at most.
+    pub(super) sockets: u64,
+    /// When the carrier sends a receipt.
+    pub(super) receipt_after: &'static str,
 }
 
-/// A customer with a webhook.
-pub(super) struct Customer {
-    pub(super) name: String,
-    pub(super) url: String,
-}
-
-impl Customer {
-    pub(super) fn key(&self) -> String {
-        format!("key-{}", self.name)
-    }
-
-    pub(super) fn secret(&self) -> String {
-        format!("secret-of-no-importance-{}", self.name)
-    }
-
-    fn provision(&self) -> String {
-        CUSTOMER
-            .replace("CUSTOMER", &self.name)
-            .replace("URL", &self.url)
-            .replace("KEY", &self.key())
-            .replace("SECRET", &self.secret())
+impl Default for Setup {
+    /// One customer, `bench`, on the embedded store.
+    fn default() -> Setup {
+        Setup {
+            customers: vec![Customer::new("bench")],
+            on_postgres: false,
+            standby: false,
+            nodes: 1,
+            links: 1,
+            sockets: 100,
+            receipt_after: "1ms",
+        }
     }
 }
 
@@ -126,55 +111,15 @@ pub(super) struct Gateway {
     folder: PathBuf,
     address: String,
     pub(super) base_url: String,
+    pub(super) listeners: Listeners,
 }
 
 impl Gateway {
     pub(super) fn start(programs: &Programs, carrier: &str) -> Result<Gateway, Failure> {
-        let folder = fresh_folder()?;
-        let provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
-        Gateway::start_in(programs, folder, &format!("{SETTINGS}{NO_BINDS}"), &provision, 0)
+        Gateway::start_with(programs, &Setup::default(), carrier, None, None)
     }
 
-    /// Starts a gateway that accepts this many binds.
-    pub(super) fn start_for(
-        programs: &Programs,
-        carrier: &str,
-        binds: u64,
-    ) -> Result<(Gateway, Smpp), Failure> {
-        let folder = fresh_folder()?;
-        let tls = folder.join("tls");
-        make_certificate(programs, &tls)?;
-        let certificate = tls.join("certificate.pem");
-        let smpp = Smpp { plain: free_address()?, tls: free_address()?, certificate };
-        let listeners = SMPP_SETTINGS.replace("SMPP_PLAIN", &smpp.plain).replace("SMPP_TLS", &smpp.tls);
-        let connection = CONNECTION_SMPP.replace("SYSTEM_ID", SYSTEM_ID).replace("PASSWORD", PASSWORD);
-        let provision =
-            provision(carrier).replace("ACCOUNT_SMPP", ACCOUNT_SMPP).replace("CONNECTION_SMPP", &connection);
-        let gateway =
-            Gateway::start_in(programs, folder, &format!("{SETTINGS}{listeners}"), &provision, binds)?;
-        Ok((gateway, smpp))
-    }
-
-    /// Starts a gateway with these customers besides its own, each with a webhook.
-    pub(super) fn start_with_webhooks(
-        programs: &Programs,
-        carrier: &str,
-        customers: &[Customer],
-    ) -> Result<Gateway, Failure> {
-        let folder = fresh_folder()?;
-        let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
-        customers.iter().for_each(|customer| provision.push_str(&customer.provision()));
-        Gateway::start_in(
-            programs,
-            folder,
-            &format!("{SETTINGS}{NO_BINDS}{WEBHOOK_SETTINGS}"),
-            &provision,
-            WEBHOOK_SOCKETS,
-        )
-    }
-
-    /// Starts a gateway with these customers, which bind under their names, on the embedded store or on PostgreSQL, alone or
-    /// as a node with this name. Returns it with the address for binds.
+    /// Starts a gateway with three links and these customers besides its own.
     pub(super) fn start_for_customers(
         programs: &Programs,
         carrier: &str,
@@ -182,44 +127,59 @@ impl Gateway {
         store: Option<&str>,
         node: Option<&str>,
     ) -> Result<(Gateway, String), Failure> {
-        let folder = fresh_folder()?;
-        write(&folder.join("pepper.key"), PEPPER)?;
-        let binds = free_address()?;
-        let store = store.map_or(String::new(), |url| ON_POSTGRES.replace("URL", url));
-        let mut settings = NODE_SETTINGS.replace("STORE", &store).replace("SMPP_PLAIN", &binds);
-        if let Some(name) = node {
-            settings.push_str(&NODE.replace("NAME", name).replace("LISTEN", &free_address()?));
-        }
-        let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
-        // One link for each node.
-        provision = provision.replace("window = 500", "window = 500\nlinks = 3");
-        for customer in customers {
-            let connection = CONNECTION_SMPP.replace("SYSTEM_ID", customer).replace("PASSWORD", PASSWORD);
-            let text = BINDING_CUSTOMER.replace("ACCOUNT_SMPP", ACCOUNT_SMPP);
-            provision.push_str(&text.replace("CONNECTION_SMPP", &connection).replace("CUSTOMER", customer));
-        }
-        let gateway = Gateway::start_in(programs, folder, &settings, &provision, 100)?;
+        let mut setup = Setup { links: 3, ..Setup::default() };
+        setup.customers.extend(customers.iter().map(Customer::new));
+        let gateway = Gateway::start_with(programs, &setup, carrier, store, node)?;
+        let binds = gateway.listeners.smpp.clone();
         Ok((gateway, binds))
     }
 
-    fn start_in(
+    pub(super) fn credentials(&self) -> (&'static str, &'static str) {
+        ("key-bench", "secret-of-no-importance-bench")
+    }
+
+    /// Starts a gateway with a route to the carrier at this address: on the embedded store or on that with this URL, alone or as
+    /// the node with this name.
+    pub(super) fn start_with(
         programs: &Programs,
-        folder: PathBuf,
-        settings: &str,
-        provision: &str,
-        binds: u64,
+        setup: &Setup,
+        carrier: &str,
+        store: Option<&str>,
+        node: Option<&str>,
     ) -> Result<Gateway, Failure> {
-        let config = folder.join("hermod.toml");
+        let folder = fresh_folder()?;
+        make_certificate(programs, &folder.join("tls"))?;
         let address = free_address()?;
-        write(&folder.join("provision.toml"), provision)?;
-        let record = if programs.without_record { NO_RECORD } else { "" };
-        write(&config, &format!("{}{record}", settings.replace("ADDRESS", &address)))?;
-        let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
-        let serve = ["serve", "--config", config];
+        let listeners = Listeners {
+            smpp: free_address()?,
+            smpp_tls: free_address()?,
+            certificate: folder.join("tls/certificate.pem"),
+            url: format!("http://{address}/api/v1"),
+        };
+        let mut settings = SETTINGS
+            .replace("STORE", &store.map_or(String::new(), |url| format!("store = \"{url}\"")))
+            .replace("ADDRESS", &address)
+            .replace("SMPP_PLAIN", &listeners.smpp)
+            .replace("SMPP_TLS", &listeners.smpp_tls);
+        if let Some(name) = node {
+            settings.push_str(&NODE.replace("NAME", name).replace("LISTEN", &free_address()?));
+        }
+        if programs.without_record {
+            settings.push_str(NO_RECORD);
+        }
+        let mut provision = CARRIER.replace("CARRIER", carrier).replace("LINKS", &setup.links.to_string());
+        setup.customers.iter().for_each(|customer| provision.push_str(&customer.provision()));
+        for (name, text) in
+            [("pepper.key", PEPPER), ("provision.toml", &provision), ("hermod.toml", &settings)]
+        {
+            write(&folder.join(name), text)?;
+        }
+        let config = folder.join("hermod.toml");
+        let serve = ["serve", "--config", &config.to_string_lossy()];
         let hermod = programs.hermod.clone();
-        let process = Process::start_with_files(&hermod, &serve, binds + FILES_BESIDE)?;
-        let gateway =
-            Gateway { process, hermod, folder, base_url: format!("http://{address}/api/v1"), address };
+        let process = Process::start_with_files(&hermod, &serve, setup.sockets + FILES_BESIDE)?;
+        let base_url = listeners.url.clone();
+        let gateway = Gateway { process, hermod, folder, address, base_url, listeners };
         gateway.wait_until_ready()?;
         Ok(gateway)
     }
@@ -227,16 +187,12 @@ impl Gateway {
     fn wait_until_ready(&self) -> Outcome {
         let started = start_watch();
         while started.elapsed() < READY_WAIT {
-            if plain_http::is_ready(&self.address) {
+            if shell::is_ready(&self.address) {
                 return Ok(());
             }
             super::pause(POLL);
         }
         Err(failure(format!("the gateway was not ready after {READY_WAIT:?}")))
-    }
-
-    pub(super) fn credentials(&self) -> (&'static str, &'static str) {
-        (API_KEY, API_SECRET)
     }
 
     /// Returns the address of the operator API, and its token.
@@ -247,12 +203,13 @@ impl Gateway {
 
     /// Stops the gateway, lets `change` work on its data folder, and starts it again.
     pub(super) fn change_data(self, change: impl FnOnce(&Path) -> Outcome) -> Result<Gateway, Failure> {
-        let Gateway { process, hermod, folder, address, base_url } = self;
+        let Gateway { process, hermod, folder, address, listeners, .. } = self;
         process.end()?;
         change(&folder.join("data"))?;
         let config = folder.join("hermod.toml");
         let process = Process::start(&hermod, &["serve", "--config", &config.to_string_lossy()])?;
-        let gateway = Gateway { process, hermod, folder, address, base_url };
+        let base_url = listeners.url.clone();
+        let gateway = Gateway { process, hermod, folder, address, base_url, listeners };
         gateway.wait_until_ready()?;
         Ok(gateway)
     }
@@ -302,7 +259,7 @@ impl Gateway {
     }
 
     pub(super) fn metrics(&self) -> Result<Metrics, Failure> {
-        plain_http::get(&self.address, "/metrics").map(Metrics::new)
+        shell::http_get(&self.address, "/metrics").map(Metrics::new)
     }
 
     /// Waits until the gateway has done what it does later, such as checkpoints: until it hardly uses the CPU for a second.
@@ -345,10 +302,6 @@ impl Gateway {
         }
         std::fs::remove_dir_all(&folder).map_err(failure)
     }
-}
-
-fn provision(carrier: &str) -> String {
-    PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
 }
 
 /// Writes `certificate.pem` and `key.pem` for localhost to this folder.

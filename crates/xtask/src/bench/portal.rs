@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 
-use super::gateway::{Carrier, Gateway};
-use super::http_load::{HttpLoad, HttpReport};
+use super::bed::Bed;
+use super::gateway::{Gateway, Setup};
+use super::load::{Length, Load, Over};
 use super::programs::Programs;
-use super::{failure, load_average, ms, start_watch};
+use super::{Judged, failure, missed, ms, start_watch};
 use crate::shell::{self, Failure, Outcome};
 
 const HOME: &str = "/accounts/bench";
@@ -24,15 +24,13 @@ const FIRST_VISIT_BYTES_MAX: usize = 120 * 1024;
 const SCRIPT_BYTES_MAX: usize = 40 * 1024;
 /// The offered load of the send path, far below saturation.
 const RATE: u64 = 1_000;
-const CONNECTIONS: u32 = 16;
 /// A person opens a page this often.
 const CLICK: Duration = Duration::from_millis(200);
 /// How much slower sending may become: a fifth, or half a millisecond.
-const SLOWER_US_MAX: u64 = 500;
-const SETTLE_WAIT: Duration = Duration::from_secs(60);
+const SLOWER_MS_MAX: f64 = 0.5;
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct PortalOptions {
     /// Recorded messages, over 30 days in 500 accounts
     #[arg(long, default_value_t = 10_000_000)]
     messages: u64,
@@ -44,29 +42,27 @@ pub(crate) struct Options {
     seconds: u64,
 }
 
-pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
-    println!("load average before: {}", load_average());
-    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
-    let gateway = Gateway::start(programs, &carrier.address)?;
-    let gateway = gateway.change_data(|data| fill(data, options.messages))?;
-    let mut load = Load { programs, gateway: &gateway, seconds: 2, accepted: 0 };
+pub(super) fn run(programs: &Programs, options: &PortalOptions) -> Judged {
+    let mut bed = Bed::start(programs, Setup::default())?;
+    bed.change_data(|data| fill(data, options.messages))?;
+    let load = |seconds| Load {
+        over: Over::Http { connections: 16, flags: &[] },
+        rate: Some(RATE),
+        length: Length::Seconds(seconds),
+    };
     // The pages of a message need messages that the store has.
-    load.run()?;
-    load.seconds = options.seconds;
-    let visitor = Visitor::sign_in(&gateway)?;
+    bed.load(&load(2))?;
+    let visitor = Visitor::sign_in(bed.gateway())?;
     let mut missed = visitor.measure_first_visit()?;
     let pages = visitor.pages()?;
     for page in &pages {
         missed.extend(visitor.measure(page, options.visits)?);
     }
-    missed.extend(measure_sending(&mut load, &visitor, &pages)?);
-    let accepted = load.accepted;
-    gateway.wait_until_settled(accepted, SETTLE_WAIT)?;
+    missed.extend(measure_sending(&mut bed, &load(options.seconds), &visitor, &pages)?);
     // The audit would find messages in the record that the store does not have.
-    gateway.change_data(remove_record)?.end_and_audit(accepted)?;
-    carrier.end_and_compare(accepted)?;
-    println!("load average after:  {}", load_average());
-    if missed.is_empty() { Ok(()) } else { Err(failure(missed.join("; "))) }
+    bed.change_data(remove_record)?;
+    bed.end()?;
+    Ok(missed)
 }
 
 /// Fills the record of a closed store. Its first account is that of the benchmark.
@@ -88,72 +84,24 @@ fn remove_record(data: &Path) -> Outcome {
     Ok(())
 }
 
-/// The load on the send path.
-struct Load<'a> {
-    programs: &'a Programs,
-    gateway: &'a Gateway,
-    seconds: u64,
-    accepted: u64,
-}
-
-impl Load<'_> {
-    fn run(&mut self) -> Result<HttpReport, Failure> {
-        let load = HttpLoad {
-            url: &self.gateway.base_url,
-            credentials: self.gateway.credentials(),
-            connections: CONNECTIONS,
-            keys: false,
-            rate: Some(RATE),
-            seconds: self.seconds,
-            first: self.accepted,
-        };
-        let report = load.run(self.programs)?;
-        if report.errors() > 0 {
-            return Err(failure(format!("{} messages were not accepted", report.errors())));
-        }
-        self.accepted += report.accepted;
-        Ok(report)
-    }
-}
-
-/// Compares sending alone with sending while a person clicks. Returns what was missed.
-fn measure_sending(
-    load: &mut Load<'_>,
-    visitor: &Visitor,
-    pages: &[String],
-) -> Result<Option<String>, Failure> {
-    let alone = load.run()?;
-    let is_done = AtomicBool::new(false);
-    let (beside, clicks) = std::thread::scope(|scope| {
-        let clicking = scope.spawn(|| {
-            let mut clicks = 0_u64;
-            for page in pages.iter().cycle() {
-                if is_done.load(Ordering::Relaxed) {
-                    break;
-                }
-                visitor.get(page)?;
-                clicks += 1;
-                super::pause(CLICK);
-            }
-            Ok::<_, Failure>(clicks)
-        });
-        let beside = load.run();
-        is_done.store(true, Ordering::Relaxed);
-        let clicks = clicking.join().map_err(|_| failure("the visitor panicked"))??;
-        Ok::<_, Failure>((beside?, clicks))
+/// Compares sending alone with sending while a person clicks.
+fn measure_sending(bed: &mut Bed<'_>, load: &Load, visitor: &Visitor, pages: &[String]) -> Judged {
+    let alone = bed.load(load)?;
+    let (mut clicks, mut next) = (0_u64, pages.iter().cycle());
+    let beside = bed.load_while(load, |_| {
+        next.next().map_or(Ok(()), |page| visitor.get(page).map(|_| ()))?;
+        clicks += 1;
+        super::pause(CLICK);
+        Ok(())
     })?;
-    for (what, report) in [("alone", &alone), ("with a visitor", &beside)] {
-        let (p50, p99, p999) = (ms(report.p50_us), ms(report.p99_us), ms(report.p999_us));
+    for (what, loaded) in [("alone", &alone), ("with a visitor", &beside)] {
+        let [p50, p99, p999] = loaded.report().response;
         println!("sending {what:<16} {RATE}/s: p50 {p50:.2} ms, p99 {p99:.2} ms, p99.9 {p999:.2} ms");
     }
     println!("visited meanwhile        {clicks} pages");
-    let most = (alone.p99_us + SLOWER_US_MAX).max(alone.p99_us * 6 / 5);
-    Ok((beside.p99_us > most).then(|| {
-        format!(
-            "p99 of sending is {:.2} ms with a visitor and {:.2} ms alone",
-            ms(beside.p99_us),
-            ms(alone.p99_us)
-        )
+    let (alone, beside) = (alone.report().response[1], beside.report().response[1]);
+    Ok(missed(beside > (alone + SLOWER_MS_MAX).max(alone * 1.2), || {
+        format!("p99 of sending is {beside:.2} ms with a visitor and {alone:.2} ms alone")
     }))
 }
 
@@ -251,8 +199,8 @@ impl Visitor {
         Ok(pages)
     }
 
-    /// Opens a page many times. Returns what was missed.
-    fn measure(&self, page: &str, visits: usize) -> Result<Option<String>, Failure> {
+    /// Opens a page many times.
+    fn measure(&self, page: &str, visits: usize) -> Judged {
         let mut times = Vec::with_capacity(visits);
         for _ in 0..visits.max(1) {
             let started = start_watch();
@@ -264,11 +212,11 @@ impl Visitor {
         let (p50, p99) = (at(50), at(99));
         println!("{page:<55} p50 {:>7.2} ms, p99 {:>7.2} ms", ms(p50), ms(p99));
         let most = ms(PAGE_US_MAX);
-        Ok((p99 > PAGE_US_MAX).then(|| format!("{page} takes {:.1} ms, more than {most} ms", ms(p99))))
+        Ok(missed(p99 > PAGE_US_MAX, || format!("{page} takes {:.1} ms, more than {most} ms", ms(p99))))
     }
 
-    /// Counts the bytes of the first page with its style and script. Returns what was missed.
-    fn measure_first_visit(&self) -> Result<Vec<String>, Failure> {
+    /// Counts the bytes of the first page with its style and script.
+    fn measure_first_visit(&self) -> Judged {
         let page = self.get(HOME)?;
         let text = page.text();
         let assets = text.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next());
@@ -279,14 +227,11 @@ impl Visitor {
             scripts += if name.ends_with(".js") { bytes } else { 0 };
         }
         println!("first visit              {all} bytes, {scripts} of them script");
-        let mut missed = Vec::new();
-        if all > FIRST_VISIT_BYTES_MAX {
-            missed.push(format!("a first visit has {all} bytes, more than {FIRST_VISIT_BYTES_MAX}"));
-        }
-        if scripts > SCRIPT_BYTES_MAX {
-            missed.push(format!("the script has {scripts} bytes, more than {SCRIPT_BYTES_MAX}"));
-        }
-        Ok(missed)
+        let most = FIRST_VISIT_BYTES_MAX;
+        let mut found = missed(all > most, || format!("a first visit has {all} bytes, more than {most}"));
+        let most = SCRIPT_BYTES_MAX;
+        found.extend(missed(scripts > most, || format!("the script has {scripts} bytes, more than {most}")));
+        Ok(found)
     }
 }
 

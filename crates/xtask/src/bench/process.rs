@@ -179,6 +179,19 @@ fn field(text: &str, name: &str) -> u64 {
 }
 
 impl Usage {
+    /// Returns the usage of two processes together.
+    pub(super) fn plus(self, other: Usage) -> Usage {
+        Usage {
+            cpu: self.cpu + other.cpu,
+            store_cpu: self.store_cpu + other.store_cpu,
+            record_cpu: self.record_cpu + other.record_cpu,
+            written_bytes: self.written_bytes + other.written_bytes,
+            resident_bytes: self.resident_bytes + other.resident_bytes,
+            anonymous_bytes: self.anonymous_bytes + other.anonymous_bytes,
+            resident_peak_bytes: self.resident_peak_bytes + other.resident_peak_bytes,
+        }
+    }
+
     /// Returns the usage since an earlier measurement; memory is the current value.
     pub(super) fn since(self, earlier: Usage) -> Usage {
         Usage {

@@ -5,20 +5,24 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use super::gateway::{Carrier, Customer, Gateway, free_address};
-use super::process::{Process, Usage};
+use super::bed::{Bed, rest};
+use super::gateway::{Setup, free_address};
+use super::gateway_files::Customer;
+use super::load::{Length, Load, Over};
+use super::process::Process;
 use super::programs::Programs;
-use super::{failure, load_average};
-use crate::shell::{Failure, Outcome};
+use super::{Judged, failure, missed};
+use crate::shell::Failure;
 
 /// Customers whose endpoints are healthy. They share the rate.
 const HEALTHY: u64 = 4;
 /// How long the last posts may take.
 const LAST_POSTS: Duration = Duration::from_secs(3);
-const SETTLE_WAIT: Duration = Duration::from_secs(300);
+/// Open files for posts.
+const WEBHOOK_SOCKETS: u64 = 10_000;
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct WebhooksOptions {
     /// Messages per second, of all healthy customers together
     #[arg(long, default_value_t = 5_000)]
     rate: u64,
@@ -44,37 +48,44 @@ struct Receivers {
     dead_urls: Vec<String>,
 }
 
-pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
-    println!("load average before: {}", load_average());
+pub(super) fn run(programs: &Programs, options: &WebhooksOptions) -> Judged {
     let receivers = Receivers::start(programs)?;
-    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
     let customers = customers(options, &receivers);
     let (dead, healthy) = customers.split_at(usize::try_from(options.dead).map_err(failure)?);
-    let gateway = Gateway::start_with_webhooks(programs, &carrier.address, &customers)?;
-    for (number, customer) in dead.iter().enumerate() {
-        fill(programs, &gateway, customer, options.waiting)?;
-        eprint!(
-            "\r{} of {} dead endpoints have {} reports waiting ",
-            number + 1,
-            dead.len(),
-            options.waiting
-        );
+    let setup = Setup { customers: customers.clone(), sockets: WEBHOOK_SOCKETS, ..Setup::default() };
+    let mut bed = Bed::start(programs, setup)?;
+    let fill = Load::http(Length::Messages(options.waiting));
+    for (number, customer) in (1..).zip(dead) {
+        bed.load_for(std::slice::from_ref(customer), &fill, rest)?;
+        eprint!("\r{number} of {} dead endpoints have {} reports waiting ", dead.len(), options.waiting);
     }
-    let filled = options.dead * options.waiting;
-    gateway.wait_until_settled(filled, SETTLE_WAIT)?;
     println!("\n{} dead endpoints, {} reports for each", options.dead, options.waiting);
-
-    let before = gateway.usage()?;
-    let accepted = load(programs, &gateway, healthy, options)?;
-    gateway.wait_until_settled(filled + accepted, SETTLE_WAIT)?;
+    let load = Load {
+        over: Over::Http { connections: 64, flags: &["--to", "clock"] },
+        rate: Some(options.rate / HEALTHY),
+        length: Length::Seconds(options.seconds),
+    };
+    let before = bed.cost()?;
+    let mut loaded = bed.load_for(healthy, &load, rest)?;
     super::pause(LAST_POSTS);
-    let used = gateway.usage()?.since(before);
+    loaded.cost = bed.cost()?.since(before);
     let caught = receivers.end()?;
-    print(options, accepted, &caught, used);
-    gateway.end_and_audit(filled + accepted)?;
-    carrier.end()?;
-    println!("load average after:  {}", load_average());
-    judge(options, accepted, &caught)
+    let delay = &caught["delay_ms"];
+    println!(
+        "healthy endpoints    {:>9} posts of {} messages, {} a second",
+        caught["posts"],
+        loaded.accepted,
+        loaded.accepted / options.seconds.max(1)
+    );
+    println!(
+        "  sent to posted     {:>9} ms p50, {} ms p99, {} ms p99.9, {} ms at most",
+        delay["p50"], delay["p99"], delay["p99.9"], delay["max"]
+    );
+    println!("  connections        {:>9}", caught["connections"]);
+    // The CPU is that of everything: accepted, sent, receipted, posted, and the dead.
+    loaded.print();
+    bed.end()?;
+    Ok(judge(options, loaded.accepted, &caught))
 }
 
 impl Receivers {
@@ -103,91 +114,23 @@ impl Receivers {
 }
 
 /// Returns the customers, those with dead endpoints first.
-fn customers(options: &Options, receivers: &Receivers) -> Vec<Customer> {
+fn customers(options: &WebhooksOptions, receivers: &Receivers) -> Vec<Customer> {
     let dead = (0..options.dead).zip(receivers.dead_urls.iter().cycle());
-    let dead = dead.map(|(number, url)| Customer { name: format!("dead-{number}"), url: url.clone() });
-    let healthy = (0..HEALTHY).map(|number| Customer {
-        name: format!("healthy-{number}"),
-        url: format!("{}{number}", receivers.healthy_url),
-    });
-    dead.chain(healthy).collect()
+    let dead = dead.map(|(number, url)| (format!("dead-{number}"), url.clone()));
+    let healthy = (0..HEALTHY)
+        .map(|number| (format!("healthy-{number}"), format!("{}{number}", receivers.healthy_url)));
+    dead.chain(healthy).map(|(name, url)| Customer { name, webhook: Some(url) }).collect()
 }
 
-fn fill(programs: &Programs, gateway: &Gateway, customer: &Customer, messages: u64) -> Outcome {
-    let count = messages.to_string();
-    let mut generator =
-        generator(programs, gateway, customer, &["--connections", "64", "--requests", &count])?;
-    let accepted = accepted(&mut generator)?;
-    if accepted != messages {
-        return Err(failure(format!("{accepted} of {messages} messages of {} were accepted", customer.name)));
-    }
-    Ok(())
-}
-
-/// Sends the share of every healthy customer concurrently. Returns the number of accepted messages.
-fn load(
-    programs: &Programs,
-    gateway: &Gateway,
-    customers: &[Customer],
-    options: &Options,
-) -> Result<u64, Failure> {
-    let (rate, duration) = ((options.rate / HEALTHY).to_string(), format!("{}s", options.seconds));
-    let flags = ["--to", "clock", "--connections", "64", "--rate", &rate, "--duration", &duration];
-    let started: Result<Vec<Process>, Failure> =
-        customers.iter().map(|customer| generator(programs, gateway, customer, &flags)).collect();
-    started?.iter_mut().map(accepted).sum()
-}
-
-fn generator(
-    programs: &Programs,
-    gateway: &Gateway,
-    customer: &Customer,
-    flags: &[&str],
-) -> Result<Process, Failure> {
-    let (key, secret) = (customer.key(), customer.secret());
-    let mut args =
-        vec!["http-load", "--json", "--url", &gateway.base_url, "--key", &key, "--secret", &secret];
-    args.extend(flags);
-    Process::start(&programs.simulator, &args)
-}
-
-fn accepted(generator: &mut Process) -> Result<u64, Failure> {
-    let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
-    Ok(report["statuses"]["202"].as_u64().unwrap_or(0))
-}
-
-fn print(options: &Options, accepted: u64, caught: &Value, used: Usage) {
-    let delay = &caught["delay_ms"];
-    println!(
-        "healthy endpoints    {:>9} posts of {accepted} messages, {} a second",
-        caught["posts"],
-        accepted / options.seconds.max(1)
-    );
-    println!(
-        "  sent to posted     {:>9} ms p50, {} ms p99, {} ms p99.9, {} ms at most",
-        delay["p50"], delay["p99"], delay["p99.9"], delay["max"]
-    );
-    println!("  connections        {:>9}", caught["connections"]);
-    let per_message = |amount: u128| amount / u128::from(accepted.max(1));
-    println!(
-        "  CPU per message    {:>9} us gateway, everything included: accepted, sent, receipted, posted, and the dead",
-        per_message(used.cpu.as_micros())
-    );
-    println!("  written            {:>9} bytes per message", per_message(used.written_bytes.into()));
-    println!("  memory             {:>9} MiB at most", used.resident_peak_bytes >> 20);
-}
-
-fn judge(options: &Options, accepted: u64, caught: &Value) -> Outcome {
+fn judge(options: &WebhooksOptions, accepted: u64, caught: &Value) -> Vec<String> {
     let (posts, wanted) = (caught["posts"].as_u64().unwrap_or(0), options.rate * options.seconds);
-    if accepted * 100 < wanted * 99 {
-        return Err(failure(format!("{accepted} of {wanted} messages were accepted in time")));
-    }
-    if posts < accepted {
-        return Err(failure(format!("{posts} of {accepted} reports were posted")));
-    }
     let p99 = caught["delay_ms"]["p99"].as_u64().unwrap_or(u64::MAX);
-    if p99 > options.p99_ms {
-        return Err(failure(format!("one in a hundred took longer than {p99} ms")));
-    }
-    Ok(())
+    [
+        missed(accepted * 100 < wanted * 99, || {
+            format!("{accepted} of {wanted} messages were accepted in time")
+        }),
+        missed(posts < accepted, || format!("{posts} of {accepted} reports were posted")),
+        missed(p99 > options.p99_ms, || format!("one in a hundred took longer than {p99} ms")),
+    ]
+    .concat()
 }

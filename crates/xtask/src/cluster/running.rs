@@ -9,8 +9,8 @@ use super::child::{Child, Program};
 use super::database::Database;
 use super::files::{Files, NODES, Ports};
 use super::{Binaries, haproxy, make_folder, pause, stopwatch, text};
-use crate::shell::{Failure, Outcome};
-use crate::{plain_http, tools};
+use crate::shell::{self, Failure, Outcome};
+use crate::tools;
 
 /// It only bounds a hang.
 const READY_WAIT: Duration = Duration::from_secs(300);
@@ -48,7 +48,7 @@ impl Cluster {
             let mut node = start_node(&binaries.hermod, &files, index)?;
             wait_until("the node", || {
                 node.require_running()?;
-                Ok(plain_http::is_ready(&files.node_http(index)))
+                Ok(shell::is_ready(&files.node_http(index)))
             })?;
             nodes.push(node);
         }

@@ -21,13 +21,13 @@ use sources::Sources;
 use tables::Tables;
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct NumbersOptions {
     /// Also list the operators whose network is not known, with the networks of their country
     #[arg(long)]
     unknown: bool,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(options: &NumbersOptions) -> Outcome {
     let sources = Sources::fetch()?;
     let extracted = sources.extract()?;
     let tables = Tables::read(&extracted, &shell::root().join("crates/xtask/numbers"))?;

@@ -5,7 +5,6 @@ mod file_purpose;
 mod import_cycles;
 mod layers;
 mod long_files;
-mod long_template_lines;
 mod machine_paths;
 mod markdown_links;
 mod markdown_titles;
@@ -22,7 +21,7 @@ pub(crate) type Rule = fn(&Tree) -> Vec<Violation>;
 /// The rules of `cargo xtask tidy`. Unused dependencies are a separate step.
 pub(crate) const TIDY: [Rule; 11] = [
     long_files::check,
-    long_template_lines::check,
+    long_files::check_templates,
     file_purpose::check,
     unfinished::check,
     prints::check,

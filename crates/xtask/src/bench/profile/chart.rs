@@ -3,8 +3,7 @@
 
 use std::fmt::Write;
 
-use super::figures::Column;
-use super::row::Row;
+use super::figures::{Column, Row};
 use super::scale::{Scale, mark};
 use super::scenario::{Offered, Protocol};
 use super::text::figure;

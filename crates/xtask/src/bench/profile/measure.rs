@@ -1,21 +1,16 @@
 //! One measurement: a gateway on an empty store, a warm-up, the load, and the audit.
 
-use std::time::Duration;
-
-use super::super::gateway::{Carrier, Gateway, Smpp};
-use super::super::http_load::HttpLoad;
+use super::super::bed::Bed;
+use super::super::float;
+use super::super::gateway::{Gateway, Setup};
+use super::super::load::{Length, Load, Over, Report};
 use super::super::metrics::Metrics;
 use super::super::process::Usage;
 use super::super::programs::Programs;
-use super::super::smpp_load::SmppLoad;
-use super::super::{failure, ms, start_watch};
-use super::figures::{Column, Figures};
-use super::row::Measured;
+use super::figures::{Column, Figures, Measured};
 use super::scenario::{CONNECTIONS, Offered, Protocol, Scenario};
 use crate::shell::Failure;
 
-/// Time for all accepted messages to be settled after the load.
-const SETTLE_WAIT: Duration = Duration::from_secs(120);
 /// An offered load counts as reached from this share on.
 const REACHED_SHARE: f64 = 0.98;
 const COMMITS: &str = "hermod_store_batches_total";
@@ -31,29 +26,26 @@ pub(super) struct Lengths {
 
 /// Measures one build at one load.
 pub(super) fn measure(programs: &Programs, scenario: Scenario, lengths: Lengths) -> Measured {
-    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
-    let (gateway, smpp) = match scenario.protocol {
-        Protocol::Smpp => {
-            let (gateway, smpp) = Gateway::start_for(programs, &carrier.address, 1)?;
-            (gateway, Some(smpp))
-        }
-        Protocol::Http => (Gateway::start(programs, &carrier.address)?, None),
+    let load = |seconds| Load {
+        over: match scenario.protocol {
+            Protocol::Smpp => Over::Smpp { binds: 1, window: scenario.window, tls: false },
+            Protocol::Http => Over::Http { connections: CONNECTIONS, flags: &[] },
+        },
+        rate: scenario.offered.rate(),
+        length: Length::Seconds(seconds),
     };
-    let customer = Customer { programs, scenario, gateway: &gateway, smpp: smpp.as_ref() };
-    let mut accepted = 0;
+    let mut bed = Bed::start(programs, Setup::default())?;
     if lengths.warm_up > 0 {
-        accepted = customer.send(lengths.warm_up, 0)?.accepted;
-        gateway.wait_until_idle()?;
+        bed.load(&load(lengths.warm_up))?;
+        bed.gateway().wait_until_idle()?;
     }
-    let before = Snapshot::take(&gateway)?;
-    let sent = customer.send(lengths.seconds, accepted)?;
+    let before = Snapshot::take(bed.gateway())?;
+    let sent = bed.load(&load(lengths.seconds))?;
     // What is done later belongs to the cost of a message.
-    gateway.wait_until_idle()?;
-    let after = Snapshot::take(&gateway)?;
-    accepted += sent.accepted;
-    gateway.end_and_audit(accepted)?;
-    carrier.end_and_compare(accepted)?;
-    Ok(figures(scenario.offered, &sent, &before, &after))
+    bed.gateway().wait_until_idle()?;
+    let after = Snapshot::take(bed.gateway())?;
+    bed.end()?;
+    Ok(figures(scenario.offered, sent.per_second, sent.report(), &before, &after))
 }
 
 /// The counters of a gateway at one moment.
@@ -68,89 +60,7 @@ impl Snapshot {
     }
 }
 
-/// What a customer sent and got back. Latencies are in milliseconds.
-struct Sent {
-    accepted: u64,
-    /// Messages per second until the last one was receipted.
-    per_second: f64,
-    unsent: u64,
-    /// p50, p99 and p99.9.
-    response: [f64; 3],
-    /// p50 and p99, where the generator receives receipts.
-    receipt: Option<[f64; 2]>,
-}
-
-struct Customer<'a> {
-    programs: &'a Programs,
-    scenario: Scenario,
-    gateway: &'a Gateway,
-    smpp: Option<&'a Smpp>,
-}
-
-impl Customer<'_> {
-    /// Sends for this long and waits until all messages are settled, those `before` included.
-    fn send(&self, seconds: u64, before: u64) -> Result<Sent, Failure> {
-        match self.smpp {
-            Some(smpp) => self.send_smpp(smpp, seconds, before),
-            None => self.send_http(seconds, before),
-        }
-    }
-
-    fn send_smpp(&self, smpp: &Smpp, seconds: u64, before: u64) -> Result<Sent, Failure> {
-        let Scenario { offered, window, .. } = self.scenario;
-        let load = SmppLoad {
-            address: &smpp.plain,
-            binds: 1,
-            window,
-            certificate: None,
-            rate: offered.rate(),
-            seconds,
-            first: before,
-        };
-        let report = load.run(self.programs)?;
-        report.require_no_errors()?;
-        self.gateway.wait_until_settled(before + report.accepted, SETTLE_WAIT)?;
-        Ok(Sent {
-            accepted: report.accepted,
-            per_second: report.per_second,
-            unsent: report.count("/unsent"),
-            response: ["/response/p50_us", "/response/p99_us", "/response/p999_us"].map(|p| report.ms(p)),
-            receipt: Some(["/receipt/p50_us", "/receipt/p99_us"].map(|p| report.ms(p))),
-        })
-    }
-
-    fn send_http(&self, seconds: u64, before: u64) -> Result<Sent, Failure> {
-        let Scenario { offered, .. } = self.scenario;
-        let load = HttpLoad {
-            url: &self.gateway.base_url,
-            credentials: self.gateway.credentials(),
-            connections: CONNECTIONS,
-            keys: false,
-            rate: offered.rate(),
-            seconds,
-            first: before,
-        };
-        let started = start_watch();
-        let report = load.run(self.programs)?;
-        if report.errors() > 0 {
-            return Err(failure(format!("{} errors: {report:?}", report.errors())));
-        }
-        self.gateway.wait_until_settled(before + report.accepted, SETTLE_WAIT)?;
-        let per_second = match offered {
-            Offered::Rate(_) => report.per_second,
-            Offered::Saturation => float(report.accepted) / started.elapsed().as_secs_f64(),
-        };
-        Ok(Sent {
-            accepted: report.accepted,
-            per_second,
-            unsent: report.unsent,
-            response: [report.p50_us, report.p99_us, report.p999_us].map(ms),
-            receipt: None,
-        })
-    }
-}
-
-fn figures(offered: Offered, sent: &Sent, before: &Snapshot, after: &Snapshot) -> Figures {
+fn figures(offered: Offered, per_second: f64, sent: &Report, before: &Snapshot, after: &Snapshot) -> Figures {
     let used = after.usage.since(before.usage);
     let each = |amount: f64| amount / float(sent.accepted.max(1));
     let [cpu, store, record] =
@@ -159,9 +69,9 @@ fn figures(offered: Offered, sent: &Sent, before: &Snapshot, after: &Snapshot) -
         let now = after.metrics.total(name)?;
         Some(each(now - before.metrics.total(name).unwrap_or(0.0)))
     };
-    let mut figures = Figures::new(is_short(offered, sent));
+    let mut figures = Figures::new(is_short(offered, per_second, sent.unsent));
     for (column, value) in [
-        (Column::Reached, Some(sent.per_second)),
+        (Column::Reached, Some(per_second)),
         (Column::Cpu, Some(each(cpu))),
         (Column::CpuStore, Some(each(store))),
         (Column::CpuRecord, Some(each(record))),
@@ -181,17 +91,14 @@ fn figures(offered: Offered, sent: &Sent, before: &Snapshot, after: &Snapshot) -
     figures
 }
 
-fn is_short(offered: Offered, sent: &Sent) -> bool {
-    offered.rate().is_some_and(|rate| sent.unsent > 0 || sent.per_second < float(rate) * REACHED_SHARE)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a count or an amount, for a figure with three digits")]
-fn float(number: u64) -> f64 {
-    number as f64
+fn is_short(offered: Offered, per_second: f64, unsent: u64) -> bool {
+    offered.rate().is_some_and(|rate| unsent > 0 || per_second < float(rate) * REACHED_SHARE)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn snapshot(cpu_ms: u64, store_ms: u64, written: u64, metrics: &str) -> Snapshot {
@@ -205,15 +112,12 @@ mod tests {
         Snapshot { usage, metrics: Metrics::new(metrics.to_owned()) }
     }
 
-    fn sent(per_second: f64, unsent: u64) -> Sent {
-        Sent { accepted: 1_000, per_second, unsent, response: [1.0, 2.0, 3.0], receipt: None }
-    }
-
     #[test]
     fn usage_is_divided_by_the_messages_of_the_load() {
         let before = snapshot(100, 50, 1_000, "hermod_store_batches_total 10\n");
         let after = snapshot(500, 350, 5_000_000, "hermod_store_batches_total 1310\n");
-        let figures = figures(Offered::Rate(500), &sent(499.0, 0), &before, &after);
+        let sent = Report { accepted: 1_000, response: [1.0, 2.0, 3.0], ..Report::default() };
+        let figures = figures(Offered::Rate(500), 499.0, &sent, &before, &after);
         let cells = Column::ALL.map(|column| figures.cell(column)).join(" ");
         assert_eq!(cells, "499 400 300 0.00 100 4,999 1.30 - 1.00 2.00 3.00 - - 45.0");
         assert!(!figures.is_short);
@@ -221,9 +125,9 @@ mod tests {
 
     #[test]
     fn load_is_short_below_its_rate_or_with_messages_unsent() {
-        assert!(is_short(Offered::Rate(500), &sent(480.0, 0)));
-        assert!(is_short(Offered::Rate(500), &sent(500.0, 1)));
-        assert!(!is_short(Offered::Rate(500), &sent(495.0, 0)));
-        assert!(!is_short(Offered::Saturation, &sent(1.0, 0)));
+        assert!(is_short(Offered::Rate(500), 480.0, 0));
+        assert!(is_short(Offered::Rate(500), 500.0, 1));
+        assert!(!is_short(Offered::Rate(500), 495.0, 0));
+        assert!(!is_short(Offered::Saturation, 1.0, 0));
     }
 }

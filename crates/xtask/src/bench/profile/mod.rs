@@ -3,7 +3,6 @@
 mod chart;
 mod figures;
 mod measure;
-mod row;
 mod scale;
 mod scenario;
 mod table;
@@ -14,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use self::figures::Figures;
+use self::figures::{Figures, Measured, Row};
 use self::measure::{Lengths, measure};
-use self::row::{Measured, Row};
-use self::scenario::{Offered, Protocol, Scenario, plan};
+pub(super) use self::scenario::Protocol;
+use self::scenario::{Offered, Scenario, plan};
 use super::programs::Programs;
-use super::{failure, load_average};
+use super::{Judged, failure, load_average, missed};
 use crate::shell::{self, Outcome};
 
 /// Seconds of a run besides its load, about: start, idle times and audit.
@@ -30,7 +29,7 @@ const BUSY_NOTE: &str = "The machine is busy: latencies are too long, and commit
                          messages wait for each commit. Compare only builds measured in turn.";
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct ProfileOptions {
     /// Seconds of load for each line
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
@@ -65,13 +64,12 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
+pub(super) fn run(programs: &Programs, options: &ProfileOptions) -> Judged {
     let old = match &options.against {
         Some(file) => Some(programs.with_gateway(file)?),
         None => options.without_record.then(|| programs.without_record()),
     };
     let load_before = load_average();
-    println!("load average before: {load_before}");
     if is_busy(&load_before) {
         println!("{BUSY_NOTE}");
     }
@@ -90,25 +88,21 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     if let Some(note) = table::note(&rows) {
         println!("\n{note}");
     }
-    let load_after = load_average();
-    println!("load average after:  {load_after}");
-    let facts = options.facts(programs, (&load_before, &load_after));
+    let facts = options.facts(programs, (&load_before, &load_average()));
     if let Some(file) = &options.markdown {
         write(file, &table::markdown(&facts, &rows))?;
     }
     if let Some(file) = &options.svg {
         write(file, &chart::svg(&rows))?;
     }
-    match rows.iter().map(Row::failed).sum::<usize>() {
-        0 => Ok(()),
-        failed => Err(failure(format!("{failed} measurements failed"))),
-    }
+    let failed: usize = rows.iter().map(Row::failed).sum();
+    Ok(missed(failed > 0, || format!("{failed} measurements failed")))
 }
 
-impl Options {
+impl ProfileOptions {
     /// How the figures were measured, as a sentence.
     fn facts(&self, programs: &Programs, (before, after): (&str, &str)) -> String {
-        let Options { seconds, warm_up, rounds, .. } = self;
+        let ProfileOptions { seconds, warm_up, rounds, .. } = self;
         let medians = if *rounds > 1 { format!(", medians of {rounds} rounds") } else { String::new() };
         let version =
             shell::output_of(&programs.hermod.to_string_lossy(), &["--version"]).unwrap_or_default();
@@ -133,7 +127,12 @@ struct Profiler<'a> {
 }
 
 impl Profiler<'_> {
-    fn new<'a>(new: &'a Programs, old: Option<Programs>, options: &Options, lines: usize) -> Profiler<'a> {
+    fn new<'a>(
+        new: &'a Programs,
+        old: Option<Programs>,
+        options: &ProfileOptions,
+        lines: usize,
+    ) -> Profiler<'a> {
         let lengths = Lengths { seconds: options.seconds, warm_up: options.warm_up };
         let builds = 1 + u64::from(old.is_some());
         let all = lines as u64 * builds * u64::from(options.rounds);
@@ -209,7 +208,7 @@ mod tests {
     #[derive(Parser)]
     struct Cli {
         #[command(flatten)]
-        options: Options,
+        options: ProfileOptions,
     }
 
     fn loads(args: &[&str]) -> Result<String, clap::Error> {

@@ -15,7 +15,7 @@ const SMALL_WINDOW: u32 = 10;
 pub(super) const CONNECTIONS: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     Smpp,
     Http,
 }

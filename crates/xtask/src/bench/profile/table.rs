@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Column, Figures};
-use super::row::{Measured, Row};
+use super::figures::{Column, Figures, Measured, Row};
 use super::scenario::Protocol;
 
 /// Characters of the first columns.
