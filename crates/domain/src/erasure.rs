@@ -65,13 +65,8 @@ pub struct KeptErasure {
 }
 
 impl KeptErasure {
-    /// Whether both erase the same number in the data of the same accounts.
-    pub fn is_same(&self, other: &KeptErasure) -> bool {
-        (self.digest, self.account) == (other.digest, other.account)
-    }
-
-    /// Whether what the other one erases is erased by this one.
-    pub fn includes(&self, other: &KeptErasure) -> bool {
-        self.is_same(other) && self.at >= other.at
+    /// Returns what it erases: a number, in the data of one account or of all.
+    pub fn key(&self) -> (NumberDigest, Option<AccountId>) {
+        (self.digest, self.account)
     }
 }

@@ -7,6 +7,7 @@ use hermod_domain::erasure::{ERASURES_KEPT, KeptErasure, NumberDigest};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use rustix::fs::{FlockOperation, flock};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -38,9 +39,9 @@ pub(crate) fn add(folder: &Path, erasures: &[KeptErasure]) -> Result<(), StoreEr
     let _locked = locked.map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
     let kept_since = newest.minus(ERASURES_KEPT);
     let mut all = read(folder)?;
-    let is_new = |new: &&KeptErasure| !all.iter().any(|old| old.includes(new));
-    let new: Vec<KeptErasure> = erasures.iter().filter(is_new).copied().collect();
-    all.retain(|old| old.at >= kept_since && !new.iter().any(|new| new.is_same(old)));
+    let new = missing_in(&all, erasures);
+    let replaced: HashSet<_> = new.iter().map(KeptErasure::key).collect();
+    all.retain(|old| old.at >= kept_since && !replaced.contains(&old.key()));
     all.extend(new);
     let text: String = all.iter().map(line).collect();
     let path = folder.join(NEW_FILE);
@@ -50,6 +51,17 @@ pub(crate) fn add(folder: &Path, erasures: &[KeptErasure]) -> Result<(), StoreEr
     let renamed = written.and_then(|()| std::fs::rename(&path, folder.join(ERASURES_FILE)));
     let durable = renamed.and_then(|()| File::open(folder)?.sync_all());
     durable.map_err(|error| StoreError::File { path, error })
+}
+
+/// Returns those of some erasures that a list has neither as they are nor made later.
+pub(crate) fn missing_in(list: &[KeptErasure], erasures: &[KeptErasure]) -> Vec<KeptErasure> {
+    let mut latest = HashMap::new();
+    for listed in list {
+        let at = latest.entry(listed.key()).or_insert(listed.at);
+        *at = listed.at.max(*at);
+    }
+    let is_missing = |one: &&KeptErasure| latest.get(&one.key()).is_none_or(|at| *at < one.at);
+    erasures.iter().filter(is_missing).copied().collect()
 }
 
 fn line(erasure: &KeptErasure) -> String {

@@ -9,6 +9,7 @@ mod audit;
 mod backend;
 mod disk;
 mod erasure_list;
+mod erasure_scopes;
 mod error;
 mod filler;
 mod follower;

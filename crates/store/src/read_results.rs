@@ -78,16 +78,18 @@ pub(crate) struct LatePage {
 pub(crate) type LatePlace = StoredKey;
 
 /// The matching rows of one page of a table scan.
-pub(crate) struct Page<T> {
+pub(crate) struct Page<T, K = T> {
     pub(crate) found: Vec<T>,
     /// The last row that was read; `None` at the end of the table.
-    pub(crate) last: Option<T>,
+    pub(crate) last: Option<K>,
 }
 
 /// A message that an erasure covers.
 #[derive(Clone, Copy)]
 pub(crate) struct CoveredMessage {
     pub(crate) id: MessageId,
+    /// Its recipient.
+    pub(crate) to: Msisdn,
     pub(crate) has_ended: bool,
 }
 
@@ -95,6 +97,8 @@ pub(crate) struct CoveredMessage {
 #[derive(Clone, Copy)]
 pub(crate) struct CoveredInbound {
     pub(crate) key: InboundKey,
+    /// Its sender.
+    pub(crate) from: Msisdn,
     pub(crate) message: MessageId,
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod record;
 pub(crate) mod writing;
 
 use crate::audit;
+use crate::erasure_scopes::ErasureScopes;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::node_run::{KeptOutcomes, NodeRun};
@@ -36,7 +37,7 @@ use crate::store_copy::PepperFingerprint;
 use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
-use hermod_domain::erasure::{ErasureScope, KeptErasure};
+use hermod_domain::erasure::KeptErasure;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
@@ -176,8 +177,8 @@ reads! {
         = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
     fn carrier_id_days() -> Vec<Day> = carrier_ids::carrier_id_days();
-    fn carrier_ids_to(day: Day, scope: ErasureScope, after: Option<DayCarrierId>) -> Page<DayCarrierId>
-        = erasure_scans::carrier_ids_to(day, &scope, after.as_ref());
+    fn carrier_ids_to(day: Day, scopes: Arc<ErasureScopes>, after: Option<DayCarrierId>) -> Page<DayCarrierId>
+        = erasure_scans::carrier_ids_to(day, &scopes, after.as_ref());
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
     fn commits() -> u64 = nodes::commits();
@@ -220,14 +221,16 @@ reads! {
     fn inbound_records(account: AccountId, ids: Vec<u64>) -> Vec<InboundRecord> = inbound::read_records(account, &ids);
     fn inbound_waiting(connection: ConnectionId, account: AccountId, limit: u32) -> Vec<u64>
         = reports::inbound_waiting(connection, account, limit);
-    fn inbound_from(scope: ErasureScope, after: Option<InboundKey>) -> Page<CoveredInbound> = erasure::inbound_from(&scope, after);
+    fn inbound_from(scopes: Arc<ErasureScopes>, after: Option<InboundKey>) -> Page<CoveredInbound, InboundKey>
+        = erasure::inbound_from(&scopes, after);
     fn inbound_sources(after: Option<InboundKey>) -> NumberPage<InboundKey> = erasure_scans::inbound_sources(after);
     fn kept_erasures() -> Vec<KeptErasure> = erasure_scans::kept();
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
     fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
     fn message_text(account: AccountId, id: MessageId) -> Option<String> = text::text_of(account, id);
-    fn messages_to(scope: ErasureScope, after: Option<MessageId>) -> Page<CoveredMessage> = erasure::messages_to(&scope, after);
+    fn messages_to(scopes: Arc<ErasureScopes>, after: Option<MessageId>) -> Page<CoveredMessage, MessageId>
+        = erasure::messages_to(&scopes, after);
     fn newest_message() -> Option<MessageId> = erasure_scans::newest_message();
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
     fn old_events(after: EndedPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
@@ -247,8 +250,8 @@ reads! {
     fn posted(account: AccountId, reference: String) -> Option<LedgerRow> = ledger::by_reference(account, &reference);
     fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
     fn recipients(after: Option<MessageId>) -> NumberPage<MessageId> = erasure_scans::recipients(after);
-    fn responses_naming(scope: ErasureScope, after: Option<AttemptKey>) -> Page<AttemptKey>
-        = erasure_scans::responses_naming(&scope, after);
+    fn responses_naming(scopes: Arc<ErasureScopes>, after: Option<AttemptKey>) -> Page<AttemptKey>
+        = erasure_scans::responses_naming(&scopes, after);
     fn reports_about(messages: Arc<HashSet<MessageId>>, after: Option<ReportPlace>) -> Page<ReportPlace>
         = erasure_scans::reports_about(&messages, after);
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);

@@ -1,5 +1,6 @@
 //! SQL for erasing a phone number.
 
+use crate::erasure_scopes::ErasureScopes;
 use crate::read_results::{CoveredInbound, CoveredMessage, Page};
 use crate::sql::SqlTables;
 use crate::sql::carrier_ids::split_id;
@@ -169,57 +170,63 @@ fn others(kind: ErasableKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Reads the next rows after a message, and returns those that an erasure covers.
+/// Reads the next messages after one, and returns those that an erasure covers.
 pub(crate) fn messages_to(
     connection: &Connection,
-    scope: &ErasureScope,
+    scopes: &ErasureScopes,
     after: Option<MessageId>,
-) -> Result<Page<CoveredMessage>, TableError> {
+) -> Result<Page<CoveredMessage, MessageId>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, dest = ?3 AND (?4 IS NULL OR account = ?4), settled_at IS NOT NULL FROM message
-         WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?5",
+        "SELECT id, account, dest, settled_at IS NOT NULL FROM message
+         WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
     )?;
-    let (after, end) = (after.map_or(0, MessageId::as_i64), scope.first_left().as_i64());
-    let bounds = params![after, end, stored(scope.number), account_of(scope), rows_max()];
+    let bounds = params![after.map_or(0, MessageId::as_i64), scopes.first_left.as_i64(), rows_max()];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
-        Ok((CoveredMessage { id: stored_message(row, 0)?, has_ended: row.get(2)? }, row.get(1)?))
+        let (id, to) = (stored_message(row, 0)?, Msisdn::from_number(row.get::<i64>(2)?.cast_unsigned()));
+        let account = AccountId::new(row.get(1)?);
+        let covered = to.filter(|to| scopes.cover(*to, account, id.accepted_at()));
+        let has_ended = row.get(3)?;
+        Ok((id, covered.map(|to| CoveredMessage { id, to, has_ended })))
     })
 }
 
-/// Reads the next rows after an MO message, and returns those that an erasure covers.
+/// Reads the next MO messages after one, and returns those that an erasure covers.
 pub(crate) fn inbound_from(
     connection: &Connection,
-    scope: &ErasureScope,
+    scopes: &ErasureScopes,
     after: Option<InboundKey>,
-) -> Result<Page<CoveredInbound>, TableError> {
+) -> Result<Page<CoveredInbound, InboundKey>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT account, id, ltrim(source, '+') = ?3 AND received_at <= ?4 AND (?5 IS NULL OR account = ?5), message
-         FROM inbound WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?6",
+        "SELECT account, id, source, received_at, message
+         FROM inbound WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?3",
     )?;
-    let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
-    let (digits, until) = (scope.number.digits(), scope.until.as_millis());
-    let bounds = params![after_account, after_id, digits, until, account_of(scope), rows_max()];
-    page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
-        let id = row.get::<i64>(1)?.cast_unsigned();
-        let key = InboundKey { account: AccountId::new(row.get(0)?), id };
-        Ok((CoveredInbound { key, message: stored_message(row, 3)? }, row.get(2)?))
+    let (account, id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
+    page_of(statement.query(params![account, id, rows_max()])?, ROWS_PER_READ, |row| {
+        let key = InboundKey { account: AccountId::new(row.get(0)?), id: row.get::<i64>(1)?.cast_unsigned() };
+        let (from, at) = (parse_number(&row.get::<String>(2)?), Timestamp::from_millis(row.get(3)?));
+        let covered = from.filter(|from| scopes.cover(*from, key.account, at));
+        let message = stored_message(row, 4)?;
+        Ok((key, covered.map(|from| CoveredInbound { key, from, message })))
     })
 }
 
-/// Reads a page of at most `limit` rows, and keeps those that match.
-pub(super) fn page_of<T: Clone>(
+/// Returns the number of a sender, as the tables of MO messages have it.
+pub(super) fn parse_number(source: &str) -> Option<Msisdn> {
+    Msisdn::parse_digits(source.trim_start_matches('+')).ok()
+}
+
+/// Reads a page of at most `limit` rows, and keeps what was found in them.
+pub(super) fn page_of<T, K>(
     mut rows: crate::sql::Rows<'_>,
     limit: usize,
-    read: impl Fn(&Row<'_>) -> Result<(T, bool), TableError>,
-) -> Result<Page<T>, TableError> {
+    read: impl Fn(&Row<'_>) -> Result<(K, Option<T>), TableError>,
+) -> Result<Page<T, K>, TableError> {
     let mut page = Page { found: Vec::new(), last: None };
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let (place, matches) = read(&row)?;
+        let (place, found) = read(&row)?;
         count += 1;
-        if matches {
-            page.found.push(place.clone());
-        }
+        page.found.extend(found);
         page.last = Some(place);
     }
     if count < limit {
@@ -232,7 +239,7 @@ fn rows_max() -> i64 {
     i64::try_from(ROWS_PER_READ).expect("a few thousand")
 }
 
-pub(super) fn account_of(scope: &ErasureScope) -> Option<u32> {
+fn account_of(scope: &ErasureScope) -> Option<u32> {
     scope.account.map(AccountId::get)
 }
 
@@ -253,6 +260,34 @@ fn read_message(row: &Row<'_>) -> Result<ErasableMessage, TableError> {
 mod tests {
     use super::*;
     use crate::sqlite::schema::open_for_writing;
+
+    #[test]
+    fn one_read_finds_the_messages_of_all_erasures() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = open_for_writing(folder.path()).unwrap();
+        let until = Timestamp::from_millis(1_794_659_400_000);
+        let first = MessageId::first_at(until).as_i64();
+        for (place, (account, to)) in
+            (0..).zip([(1, 1_234_501), (1, 1_234_502), (2, 1_234_502), (1, 1_234_503)])
+        {
+            connection
+                .execute(
+                    "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts, reference, cost,
+                         expires_at, state, dlr, err) VALUES (?1, ?2, 1, 1, '', ?3, 0, 1, 0, 0, 0, 0, 0, 0)",
+                    params![first + place, account, to],
+                )
+                .unwrap();
+        }
+        let scope = |number, account: Option<u32>| ErasureScope {
+            number: Msisdn::from_number(number).unwrap(),
+            account: account.map(AccountId::new),
+            until,
+        };
+        let scopes = ErasureScopes::new(&[scope(1_234_501, None), scope(1_234_502, Some(2))]).unwrap();
+        let page = messages_to(&connection, &scopes, None).unwrap();
+        let found: Vec<i64> = page.found.iter().map(|found| found.id.as_i64() - first).collect();
+        assert_eq!((found.as_slice(), page.last), (&[0, 2][..], None));
+    }
 
     #[test]
     fn message_to_erase_is_read_by_its_key_alone() {

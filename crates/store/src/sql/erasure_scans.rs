@@ -1,12 +1,13 @@
 //! SQL that finds what has an erased number, in short reads, and the erasures that are kept.
 
+use crate::erasure_scopes::ErasureScopes;
 use crate::read_results::{EventPlace, NumberPage, Page, ReportPlace};
 use crate::sql::carrier_ids::{read_id, split_id};
 use crate::sql::columns::{message_and_part, stored_message};
-use crate::sql::erasure::{ROWS_PER_READ, account_of, page_of};
+use crate::sql::erasure::{ROWS_PER_READ, page_of, parse_number};
 use crate::sql::webhook_events::stored_kind;
 use crate::sql::{Connection, Rows, params};
-use hermod_domain::erasure::{ErasureScope, KeptErasure, NumberDigest};
+use hermod_domain::erasure::{KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -16,8 +17,6 @@ use std::collections::HashSet;
 
 /// Attempts per read: each has some kilobytes of a response.
 const ATTEMPTS_PER_READ: usize = 1_000;
-/// Digits at the end of a number that responses are searched for: a receiver may leave the country code out.
-const LAST_DIGITS: usize = 8;
 
 /// The stored key of a parked receipt: carrier, and both forms of the carrier's id.
 pub(crate) type ParkedKey = (u32, Vec<u8>, Vec<u8>);
@@ -26,14 +25,13 @@ pub(crate) type ParkedKey = (u32, Vec<u8>, Vec<u8>);
 pub(crate) fn carrier_ids_to(
     connection: &Connection,
     day: Day,
-    scope: &ErasureScope,
+    scopes: &ErasureScopes,
     after: Option<&DayCarrierId>,
 ) -> Result<Page<DayCarrierId>, TableError> {
     let mut statement = connection.prepare(&format!(
-        "SELECT carrier, key, raw, message, part, account,
-             dest = ?6 AND message < ?7 AND (?8 IS NULL OR account = ?8)
+        "SELECT carrier, key, raw, message, part, account, dest
          FROM remote_{} WHERE (carrier, key, raw, message, part) > (?1, ?2, ?3, ?4, ?5)
-         ORDER BY carrier, key, raw, message, part LIMIT ?9",
+         ORDER BY carrier, key, raw, message, part LIMIT ?6",
         day.get()
     ))?;
     let id = after.map(|after| split_id(&after.remote));
@@ -44,16 +42,17 @@ pub(crate) fn carrier_ids_to(
         raw,
         after.map_or(0, |after| after.part.message.as_i64()),
         after.map_or(0, |after| after.part.part.get()),
-        scope.number.number().cast_signed(),
-        scope.first_left().as_i64(),
-        account_of(scope),
         limit(ROWS_PER_READ)
     ];
     page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
         let (message, part) = message_and_part(row, 3, 4)?;
         let part = PartKey { account: AccountId::new(row.get(5)?), message, part };
         let (carrier, remote) = (CarrierId::new(row.get(0)?), read_id(row, 1, 2)?);
-        Ok((DayCarrierId { day, carrier, remote, part }, row.get(6)?))
+        let to = Msisdn::from_number(row.get::<i64>(6)?.cast_unsigned());
+        let is_covered = to.is_some_and(|to| scopes.cover(to, part.account, message.accepted_at()));
+        let id = DayCarrierId { day, carrier, remote, part };
+        let covered = is_covered.then(|| id.clone());
+        Ok((id, covered))
     })
 }
 
@@ -71,7 +70,7 @@ pub(crate) fn reports_about(
     page_of(statement.query(params![of, id, limit(ROWS_PER_READ)])?, ROWS_PER_READ, |row| {
         let message = stored_message(row, 2)?;
         let place = ReportPlace { connection: row.get(0)?, id: row.get(1)?, message };
-        Ok((place, messages.contains(&message)))
+        Ok((place, messages.contains(&message).then_some(place)))
     })
 }
 
@@ -89,49 +88,43 @@ pub(crate) fn events_about(
     page_of(statement.query(params![account, kind, id, limit(ROWS_PER_READ)])?, ROWS_PER_READ, |row| {
         let message = stored_message(row, 3)?;
         let place = EventPlace { account: row.get(0)?, kind: row.get(1)?, id: row.get(2)?, message };
-        Ok((place, messages.contains(&message)))
+        Ok((place, messages.contains(&message).then_some(place)))
     })
 }
 
 /// Reads the next attempts to post webhook events after one, and returns those whose responses an erasure covers: they have
-/// the end of the number in them. An attempt that was made after the erasure may be about a message from before it.
+/// the end of its number in them. An attempt that was made after the erasure may be about a message from before it.
 pub(crate) fn responses_naming(
     connection: &Connection,
-    scope: &ErasureScope,
+    scopes: &ErasureScopes,
     after: Option<AttemptKey>,
 ) -> Result<Page<AttemptKey>, TableError> {
     let mut statement = connection.prepare(
-        "SELECT a.account, a.kind, a.event, a.no, a.answer, (a.at <= ?5 OR EXISTS (SELECT 1 FROM webhook_past p
-             WHERE p.account = a.account AND p.kind = a.kind AND p.id = a.event AND p.message < ?6))
-             AND (?7 IS NULL OR a.account = ?7)
-         FROM webhook_attempt a WHERE (a.account, a.kind, a.event, a.no) > (?1, ?2, ?3, ?4)
-         ORDER BY a.account, a.kind, a.event, a.no LIMIT ?8",
+        "SELECT a.account, a.kind, a.event, a.no, a.answer, a.at, p.message
+         FROM webhook_attempt a
+         LEFT JOIN webhook_past p ON p.account = a.account AND p.kind = a.kind AND p.id = a.event
+         WHERE (a.account, a.kind, a.event, a.no) > (?1, ?2, ?3, ?4)
+         ORDER BY a.account, a.kind, a.event, a.no LIMIT ?5",
     )?;
-    let digits = scope.number.digits();
-    let end = &digits.as_bytes()[digits.len().saturating_sub(LAST_DIGITS)..];
     let endpoint = after.map(|after| after.event.endpoint);
     let bounds = params![
         endpoint.map_or(0, |endpoint| endpoint.account.get()),
         endpoint.map_or(0, |endpoint| endpoint.kind.as_u8()),
         after.map_or(0, |after| after.event.event.0.cast_signed()),
         after.map_or(0, |after| after.no),
-        scope.until.as_millis(),
-        scope.first_left().as_i64(),
-        account_of(scope),
         limit(ATTEMPTS_PER_READ)
     ];
     page_of(statement.query(bounds)?, ATTEMPTS_PER_READ, |row| {
         let endpoint = Endpoint { account: AccountId::new(row.get(0)?), kind: stored_kind(row.get(1)?)? };
         let event = EventKey { endpoint, event: EventId(row.get::<i64>(2)?.cast_unsigned()) };
-        let is_meant = row.get(5)? && has_digits(row.get_ref(4)?.as_blob()?, end);
-        Ok((AttemptKey { event, no: row.get(3)? }, is_meant))
+        let attempt = AttemptKey { event, no: row.get(3)? };
+        let (at, message) = (Timestamp::from_millis(row.get(5)?), row.get::<Option<i64>>(6)?);
+        let message = message.and_then(MessageId::from_i64).map(MessageId::accepted_at);
+        let first = message.map_or(at, |accepted_at| accepted_at.min(at));
+        let named = scopes.named_in(row.get_ref(4)?.as_blob()?);
+        let is_covered = named.iter().any(|scope| scope.covers(endpoint.account, first));
+        Ok((attempt, is_covered.then_some(attempt)))
     })
-}
-
-/// Whether a response has these digits in a row, with any signs but letters between them: `151 123-45678`.
-fn has_digits(response: &[u8], digits: &[u8]) -> bool {
-    let without_signs: Vec<u8> = response.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
-    without_signs.windows(digits.len()).any(|found| found == digits)
 }
 
 /// Returns the erasures that are kept.
@@ -173,7 +166,7 @@ pub(crate) fn inbound_sources(
     let (account, id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
     numbers_of(statement.query(params![account, id, limit(ROWS_PER_READ)])?, |row| {
         let key = InboundKey { account: AccountId::new(row.get(0)?), id: row.get::<i64>(1)?.cast_unsigned() };
-        Ok((key, parse(&row.get::<String>(2)?)))
+        Ok((key, parse_number(&row.get::<String>(2)?)))
     })
 }
 
@@ -229,7 +222,7 @@ pub(crate) fn unassigned_sources(
         "SELECT message, source FROM unassigned_inbound WHERE message > ?1 ORDER BY message LIMIT ?2";
     let mut statement = connection.prepare_cached(statement)?;
     numbers_of(statement.query(params![after.unwrap_or(0), limit(ROWS_PER_READ)])?, |row| {
-        Ok((row.get(0)?, parse(&row.get::<String>(1)?)))
+        Ok((row.get(0)?, parse_number(&row.get::<String>(1)?)))
     })
 }
 
@@ -237,10 +230,6 @@ pub(crate) fn unassigned_sources(
 pub(crate) fn newest_message(connection: &Connection) -> Result<Option<MessageId>, TableError> {
     let newest: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
     Ok(newest.and_then(MessageId::from_i64))
-}
-
-fn parse(source: &str) -> Option<Msisdn> {
-    Msisdn::parse_digits(source.trim_start_matches('+')).ok()
 }
 
 pub(crate) fn numbers_of<T>(
@@ -262,26 +251,4 @@ pub(crate) fn numbers_of<T>(
 
 fn limit(rows: usize) -> i64 {
     i64::try_from(rows).expect("a few thousand")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_found_in_a_response_however_the_number_is_written() {
-        for response in [
-            "12345678",
-            "+4915112345678",
-            "0049 151 123 456 78",
-            "(0151) 123-45678",
-            "0151/12345-678",
-            "+49\u{a0}151\u{a0}12345\u{2011}678",
-        ] {
-            assert!(has_digits(response.as_bytes(), b"12345678"), "{response}");
-        }
-        for response in ["", "1234567", "1234 and 5678", "12345679"] {
-            assert!(!has_digits(response.as_bytes(), b"12345678"), "{response}");
-        }
-    }
 }

@@ -2,6 +2,7 @@
 //! node that was away lacks.
 
 use crate::erasure_list;
+use crate::erasure_scopes::ErasureScopes;
 use crate::error::StoreError;
 use crate::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::store::Store;
@@ -52,44 +53,53 @@ impl Store {
         let at = newest.map_or(now, |newest| newest.accepted_at().max(now)).min(now.plus(CLOCK_AHEAD_MAX));
         let kept = self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at });
         let scope = ErasureScope { number, account, until: at.plus(CLOCK_AHEAD_MAX) };
-        let erased = self.erase(scope, kept).await?;
+        let progress = self.erase(&[scope], kept).await?;
         self.list_erasures(kept.as_slice())?;
-        Ok(erased)
+        Ok(progress.erased)
     }
 
-    /// Erases a number in the store and in the record, and keeps the erasure if one is given.
-    async fn erase(&self, scope: ErasureScope, keep: Option<KeptErasure>) -> Result<Erased, StoreError> {
-        let mut erased = Erased::default();
-        self.erase_messages(scope, &mut erased).await?;
-        self.erase_inbound(scope, &mut erased).await?;
-        self.erase_carrier_ids(scope).await?;
-        self.erase_responses(scope).await?;
+    /// Erases numbers in the store and in the record, and keeps the erasure if one is given. Reads each table once for all
+    /// numbers.
+    async fn erase(&self, all: &[ErasureScope], keep: Option<KeptErasure>) -> Result<Progress, StoreError> {
+        let mut progress = Progress::default();
+        let Some(scopes) = ErasureScopes::new(all).map(Arc::new) else { return Ok(progress) };
+        self.erase_messages(&scopes, &mut progress).await?;
+        self.erase_inbound(&scopes, &mut progress).await?;
+        self.erase_carrier_ids(&scopes).await?;
+        self.erase_responses(&scopes).await?;
         if let Some(erasure) = keep {
             self.request(KeepErasure(erasure)).await?;
         }
-        erased.others = self.request(EraseOthers(scope)).await?;
-        self.erase_in_record(scope).await?;
+        for scope in all {
+            progress.erased.others += self.request(EraseOthers(*scope)).await?;
+            self.erase_in_record(*scope).await?;
+        }
         // The write-ahead log still contains the erased data.
         self.inner.access.shared.disk.request_truncation();
-        Ok(erased)
+        Ok(progress)
     }
 
-    async fn erase_messages(&self, scope: ErasureScope, erased: &mut Erased) -> Result<(), StoreError> {
+    async fn erase_messages(
+        &self,
+        scopes: &Arc<ErasureScopes>,
+        progress: &mut Progress,
+    ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.messages_to(scope, after).await?;
+            let page = self.inner.access.backend.messages_to(scopes.clone(), after).await?;
             let ended = page.found.iter().filter(|found| found.has_ended).map(|found| found.id);
             let reported = self.find_reported(ended.collect()).await?;
             let is_done = |found: &CoveredMessage| found.has_ended && !reported.contains(&found.id);
             let (done, open): (Vec<_>, Vec<_>) = page.found.into_iter().partition(is_done);
-            note_in_progress(erased, open.iter().map(|found| found.id));
+            open.iter().for_each(|found| progress.leave_message(found));
             for found in done.chunks(ROWS_PER_WRITE) {
                 let ids = found.iter().map(|found| found.id).collect();
                 let (done, left) = self.request(EraseMessages { ids }).await?;
-                erased.messages += done;
-                note_in_progress(erased, left.into_iter());
+                progress.erased.messages += done;
+                let left = found.iter().filter(|found| left.contains(&found.id));
+                left.for_each(|found| progress.leave_message(found));
             }
-            after = page.last.map(|last| last.id);
+            after = page.last;
             if after.is_none() {
                 return Ok(());
             }
@@ -126,34 +136,38 @@ impl Store {
         }
     }
 
-    async fn erase_inbound(&self, scope: ErasureScope, erased: &mut Erased) -> Result<(), StoreError> {
+    async fn erase_inbound(
+        &self,
+        scopes: &Arc<ErasureScopes>,
+        progress: &mut Progress,
+    ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.inbound_from(scope, after).await?;
+            let page = self.inner.access.backend.inbound_from(scopes.clone(), after).await?;
             let messages = page.found.iter().map(|found| found.message);
             let reported = self.find_reported(messages.collect()).await?;
             let is_done = |found: &CoveredInbound| !reported.contains(&found.message);
             let (done, open): (Vec<_>, Vec<_>) = page.found.into_iter().partition(is_done);
-            erased.in_progress += count(&open);
+            open.iter().for_each(|found| progress.leave(found.from));
             for found in done.chunks(ROWS_PER_WRITE) {
                 let keys = found.iter().map(|found| found.key).collect();
                 self.request(EraseInbound { keys }).await?;
-                erased.inbound += count(found);
+                progress.erased.inbound += u64::try_from(found.len()).unwrap_or(u64::MAX);
             }
-            after = page.last.map(|last| last.key);
+            after = page.last;
             if after.is_none() {
                 return Ok(());
             }
         }
     }
 
-    /// Removes a number from the carriers' ids of parts.
-    async fn erase_carrier_ids(&self, scope: ErasureScope) -> Result<(), StoreError> {
+    /// Removes numbers from the carriers' ids of parts.
+    async fn erase_carrier_ids(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
         let backend = &self.inner.access.backend;
         for day in backend.carrier_id_days().await? {
             let mut after = None;
             loop {
-                let page = match backend.carrier_ids_to(day, scope, after).await {
+                let page = match backend.carrier_ids_to(day, scopes.clone(), after).await {
                     // Its table was retired meanwhile: it is about to be deleted.
                     Err(_) if !backend.carrier_id_days().await?.contains(&day) => break,
                     page => page?,
@@ -171,10 +185,10 @@ impl Store {
     }
 
     /// Removes responses of webhook receivers that have a number in them.
-    async fn erase_responses(&self, scope: ErasureScope) -> Result<(), StoreError> {
+    async fn erase_responses(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.responses_naming(scope, after).await?;
+            let page = self.inner.access.backend.responses_naming(scopes.clone(), after).await?;
             for attempts in page.found.chunks(ROWS_PER_WRITE) {
                 self.request(EraseResponses { attempts: attempts.to_vec() }).await?;
             }
@@ -201,11 +215,10 @@ impl Store {
         let kept = self.inner.access.backend.kept_erasures().await?;
         // Older ones are not kept any more.
         let kept_since = now.minus(ERASURES_KEPT);
-        let lacks = |all: &[KeptErasure], one: &KeptErasure| {
-            one.at >= kept_since && !all.iter().any(|other| other.includes(one))
-        };
-        let missing: Vec<KeptErasure> = listed.iter().filter(|one| lacks(&kept, one)).copied().collect();
-        let new: Vec<KeptErasure> = kept.iter().filter(|one| lacks(&listed, one)).copied().collect();
+        let (mut missing, mut new) =
+            (erasure_list::missing_in(&kept, &listed), erasure_list::missing_in(&listed, &kept));
+        missing.retain(|one| one.at >= kept_since);
+        new.retain(|one| one.at >= kept_since);
         Ok(self.replay_in_store(key, missing, now).await? + self.replay_in_record(key, &new).await?)
     }
 
@@ -221,11 +234,13 @@ impl Store {
             return Ok(0);
         }
         let found = self.find_stored(key, &erasures).await?;
-        for (scope, erasure) in &found {
-            if self.erase(*scope, None).await?.in_progress > 0 {
-                erasures.retain(|other| other != erasure);
-                waiting.store(now.plus(REPLAY_PAUSE).as_millis(), Ordering::Relaxed);
-            }
+        let scopes: Vec<ErasureScope> = found.iter().map(|(scope, _)| *scope).collect();
+        let unfinished = self.erase(&scopes, None).await?.unfinished;
+        if !unfinished.is_empty() {
+            let left = found.iter().filter(|(scope, _)| unfinished.contains(&scope.number));
+            let left: HashSet<_> = left.map(|(_, erasure)| erasure.key()).collect();
+            erasures.retain(|erasure| !left.contains(&erasure.key()));
+            waiting.store(now.plus(REPLAY_PAUSE).as_millis(), Ordering::Relaxed);
         }
         for erasure in &erasures {
             self.request(KeepErasure(*erasure)).await?;
@@ -272,15 +287,26 @@ impl Store {
     }
 }
 
-/// Counts messages that were left because they are still being delivered, and names the first of them.
-fn note_in_progress(erased: &mut Erased, messages: impl ExactSizeIterator<Item = MessageId>) {
-    erased.in_progress += u64::try_from(messages.len()).unwrap_or(u64::MAX);
-    let room = NAMED_MAX.saturating_sub(erased.named.len());
-    erased.named.extend(messages.take(room));
+/// What was erased so far.
+#[derive(Default)]
+struct Progress {
+    erased: Erased,
+    /// Numbers of messages and MO messages that were left because they are still being delivered.
+    unfinished: HashSet<Msisdn>,
 }
 
-fn count<T>(rows: &[T]) -> u64 {
-    u64::try_from(rows.len()).unwrap_or(u64::MAX)
+impl Progress {
+    fn leave(&mut self, number: Msisdn) {
+        self.erased.in_progress += 1;
+        self.unfinished.insert(number);
+    }
+
+    fn leave_message(&mut self, found: &CoveredMessage) {
+        self.leave(found.to);
+        if self.erased.named.len() < NAMED_MAX {
+            self.erased.named.push(found.id);
+        }
+    }
 }
 
 /// Looks for the numbers that erasures mean. Holds a page of numbers at a time, and those that it found.
