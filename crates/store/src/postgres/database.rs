@@ -31,10 +31,12 @@ const AUDITOR_SETUP: &str = "SET default_transaction_isolation = 'repeatable rea
 /// For short statements of commands.
 const COMMAND_SETUP: &str = "SET client_min_messages = warning;";
 
-/// Returns a connection for an audit, which takes as long as it needs and makes temporary tables. Fails with
-/// [`StoreError::UnfinishedCopy`] if the schema has a part of a store only.
+/// Returns a connection for an audit, which takes as long as it needs and makes temporary tables. Fails if the schema has
+/// another version than this release knows, and with [`StoreError::UnfinishedCopy`] if it has a part of a store only.
 pub(crate) fn auditor(server: &Server) -> Result<Connection, StoreError> {
-    let connection = unchecked_auditor(server)?;
+    let session = Session::connect(server, AUDITOR_SETUP).map_err(failed)?;
+    Schema::new(&session, server).check_current()?;
+    let connection = Connection::Postgres(Box::new(session));
     check_no_unfinished_copy(&connection, server)?;
     Ok(connection)
 }
