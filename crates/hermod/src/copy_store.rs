@@ -5,7 +5,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Data, StoreAddress};
+use hermod_gateway::config::{DataSection, StoreAddress};
 use hermod_gateway::running::{CopyReport, CopyStep, Server, Store};
 use hermod_gateway::secrets::{Pepper, StoreContents};
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl CopyStoreArgs {
         let CopyStoreArgs { to, from, folder } = self;
         let data = folder.settings()?.data;
         let (direction, server) = sides(to.as_deref(), from.as_deref(), &data.store)?;
-        let folder = Data { store: StoreAddress::Embedded, ..data };
+        let folder = DataSection { store: StoreAddress::Embedded, ..data };
         let contents = match direction {
             Direction::ToServer if !data_folder::is_data_folder(&folder)? => {
                 return Err(data_folder::missing(&folder.folder));

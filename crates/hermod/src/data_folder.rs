@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use hermod_gateway::config::{Config, Data, StoreAddress};
+use hermod_gateway::config::{Config, DataSection, StoreAddress};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl DataFolder {
 }
 
 /// Whether the folder has a store, or keys and the record of a store on a server. A folder that cannot be read is an error.
-pub(crate) fn is_data_folder(Data { folder, store, .. }: &Data) -> Result<bool, Failure> {
+pub(crate) fn is_data_folder(DataSection { folder, store, .. }: &DataSection) -> Result<bool, Failure> {
     if *store != StoreAddress::Embedded {
         return Ok(folder.is_dir());
     }

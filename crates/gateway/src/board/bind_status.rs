@@ -1,7 +1,7 @@
 //! The status of one customer's bind: its parameters, counters and pending orders. The session writes it; metrics and
 //! the operator read it at any time.
 
-use super::counters::{PerSecond, Tally};
+use super::counters::{PerSecond, SharedCount};
 use super::link_status::LastError;
 use crate::clock::Moment;
 use hermod_domain::ids::{AccountId, ConnectionId};
@@ -64,9 +64,9 @@ pub struct NewBind {
 pub struct BindStatus {
     number: u64,
     began: NewBind,
-    submits: Tally,
-    refused: Tally,
-    receipts: Tally,
+    submits: SharedCount,
+    refused: SharedCount,
+    receipts: SharedCount,
     /// Requests of the customer without our response.
     window_in: AtomicU32,
     /// Our requests without the customer's response.
@@ -111,9 +111,9 @@ impl BindStatus {
         BindStatus {
             number,
             began,
-            submits: Tally::new(counter!("hermod_smpp_submits_total")),
-            refused: Tally::new(counter!("hermod_smpp_refused_total")),
-            receipts: Tally::new(counter!("hermod_smpp_receipts_total")),
+            submits: SharedCount::new(counter!("hermod_smpp_submits_total")),
+            refused: SharedCount::new(counter!("hermod_smpp_refused_total")),
+            receipts: SharedCount::new(counter!("hermod_smpp_receipts_total")),
             window_in: AtomicU32::new(0),
             window_out: AtomicU32::new(0),
             per_second: PerSecond::default(),

@@ -6,14 +6,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A count since the start of the process.
-pub(super) struct Tally {
+pub(super) struct SharedCount {
     total: AtomicU64,
     counter: Counter,
 }
 
-impl Tally {
-    pub(super) fn new(counter: Counter) -> Tally {
-        Tally { total: AtomicU64::new(0), counter }
+impl SharedCount {
+    pub(super) fn new(counter: Counter) -> SharedCount {
+        SharedCount { total: AtomicU64::new(0), counter }
     }
 
     pub(super) fn add(&self, count: u64) {
@@ -26,7 +26,7 @@ impl Tally {
     }
 }
 
-impl fmt::Debug for Tally {
+impl fmt::Debug for SharedCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }

@@ -1,7 +1,7 @@
 //! The status of one carrier link: state, settings and counters. The link writes it; metrics and the operator read it
 //! at any time.
 
-use super::counters::{PerSecond, Tally};
+use super::counters::{PerSecond, SharedCount};
 use super::traffic::{Traffic, place_of};
 use crate::clock::Moment;
 use hermod_domain::carrier::ErrorClass;
@@ -100,14 +100,14 @@ pub struct LinkStatus {
     rate: AtomicU32,
     throttled: AtomicBool,
     per_second: PerSecond,
-    bind_attempts: Tally,
-    submitted: Tally,
-    accepted: Tally,
-    refused: [Tally; ErrorClass::ALL.len()],
-    timed_out: Tally,
-    receipts: Tally,
-    unmatched: Tally,
-    inbound: Tally,
+    bind_attempts: SharedCount,
+    submitted: SharedCount,
+    accepted: SharedCount,
+    refused: [SharedCount; ErrorClass::ALL.len()],
+    timed_out: SharedCount,
+    receipts: SharedCount,
+    unmatched: SharedCount,
+    inbound: SharedCount,
     gauges: Gauges,
 }
 
@@ -159,7 +159,7 @@ impl LinkStatus {
             ("link", number.to_string()),
             ("direction", direction.as_str().to_owned()),
         ];
-        let tally = |name: &'static str| Tally::new(counter!(name, &labels));
+        let tally = |name: &'static str| SharedCount::new(counter!(name, &labels));
         LinkStatus {
             carrier: carrier.to_owned(),
             number,
@@ -174,7 +174,7 @@ impl LinkStatus {
             refused: ErrorClass::ALL.map(|class| {
                 let mut labels = labels.to_vec();
                 labels.push(("class", class.as_str().to_owned()));
-                Tally::new(counter!("hermod_link_refused_total", &labels))
+                SharedCount::new(counter!("hermod_link_refused_total", &labels))
             }),
             timed_out: tally("hermod_link_timed_out_total"),
             receipts: tally("hermod_link_receipts_total"),

@@ -11,12 +11,13 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Node, Operations, Operator, Portal,
-    Provision, Record, Retention, Shutdown, Smpp, Webhooks,
+    DataSection, HttpSection, HttpsSection, LogFormat, LogSection, MailSection, MailTls, MessagesSection,
+    NodeSection, OperationsSection, OperatorSection, PortalSection, ProvisionSection, RecordSection,
+    RetentionSection, ShutdownSection, SmppSection, WebhooksSection,
 };
 pub use source::{FileError, Source};
 pub use store_address::StoreAddress;
-pub use values::{Bytes, Network, Period};
+pub use values::{Bytes, IpNetwork, Period};
 
 use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
 use serde::{Deserialize, Serialize};
@@ -36,22 +37,22 @@ pub const DEFAULT_TOML: &str = include_str!("default.toml");
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    pub data: Data,
-    pub node: Node,
-    pub http: Http,
-    pub https: Https,
-    pub smpp: Smpp,
-    pub shutdown: Shutdown,
-    pub operations: Operations,
-    pub operator: Operator,
-    pub messages: Messages,
-    pub webhooks: Webhooks,
-    pub retention: Retention,
-    pub record: Record,
-    pub portal: Portal,
-    pub mail: Mail,
-    pub log: Log,
-    pub provision: Provision,
+    pub data: DataSection,
+    pub node: NodeSection,
+    pub http: HttpSection,
+    pub https: HttpsSection,
+    pub smpp: SmppSection,
+    pub shutdown: ShutdownSection,
+    pub operations: OperationsSection,
+    pub operator: OperatorSection,
+    pub messages: MessagesSection,
+    pub webhooks: WebhooksSection,
+    pub retention: RetentionSection,
+    pub record: RecordSection,
+    pub portal: PortalSection,
+    pub mail: MailSection,
+    pub log: LogSection,
+    pub provision: ProvisionSection,
 }
 
 impl Config {
@@ -109,17 +110,17 @@ impl Config {
             log,
             provision,
         } = self;
-        let Operations { listen: _ } = operations;
-        let Operator { token_file: _, from_anywhere: _ } = operator;
-        let Data { folder, store, pepper_file: _, low_water } = data;
-        let Messages { validity, in_doubt_wait } = messages;
-        let Record { enabled: _ } = record;
-        let Portal { enabled: _, url } = portal;
+        let OperationsSection { listen: _ } = operations;
+        let OperatorSection { token_file: _, from_anywhere: _ } = operator;
+        let DataSection { folder, store, pepper_file: _, low_water } = data;
+        let MessagesSection { validity, in_doubt_wait } = messages;
+        let RecordSection { enabled: _ } = record;
+        let PortalSection { enabled: _, url } = portal;
         if let Some(url) = url {
             check_url(url)?;
         }
-        let Log { format: _, level } = log;
-        let Provision { file: _ } = provision;
+        let LogSection { format: _, level } = log;
+        let ProvisionSection { file: _ } = provision;
         if folder.as_os_str().is_empty() {
             return Err(("data.folder", "is empty; name a folder".to_owned()));
         }
@@ -148,8 +149,8 @@ type Checked = Result<(), (&'static str, String)>;
 /// The most characters of a node's name.
 const NODE_NAME_MAX: usize = 40;
 
-fn check_node(node: &Node, store: &StoreAddress) -> Checked {
-    let Node { name, listen, address: _ } = node;
+fn check_node(node: &NodeSection, store: &StoreAddress) -> Checked {
+    let NodeSection { name, listen, address: _ } = node;
     let is_name = |name: &String| {
         let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
         !name.is_empty() && name.len() <= NODE_NAME_MAX && name.bytes().all(is_plain)
@@ -181,8 +182,8 @@ fn check_url(url: &str) -> Checked {
     Err(("portal.url", "is not an address such as \"https://sms.example.com\", without a path".to_owned()))
 }
 
-fn check_http(http: &Http) -> Checked {
-    let Http {
+fn check_http(http: &HttpSection) -> Checked {
+    let HttpSection {
         listen,
         allow_plain,
         trusted_proxies,
@@ -219,8 +220,8 @@ fn check_http(http: &Http) -> Checked {
     within("http.drain_timeout", *drain_timeout, second, hour)
 }
 
-fn check_https(https: &Https) -> Checked {
-    let Https { listen, certificate, key, handshake_timeout } = https;
+fn check_https(https: &HttpsSection) -> Checked {
+    let HttpsSection { listen, certificate, key, handshake_timeout } = https;
     let given = [
         ("https.listen", listen.is_some()),
         ("https.certificate", certificate.is_some()),
@@ -234,8 +235,9 @@ fn check_https(https: &Https) -> Checked {
     within("https.handshake_timeout", *handshake_timeout, Period::from_secs(1), Period::from_secs(3600))
 }
 
-fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
-    let Smpp { listen: _, allow_plain: _, tls_listen, certificate, key, trusted_proxies: _, .. } = smpp;
+fn check_smpp(smpp: &SmppSection, https: &HttpsSection) -> Checked {
+    let SmppSection { listen: _, allow_plain: _, tls_listen, certificate, key, trusted_proxies: _, .. } =
+        smpp;
     match (certificate, key) {
         (Some(_), None) => return Err(("smpp.key", "is missing; a certificate needs a key".to_owned())),
         (None, Some(_)) => {
@@ -272,8 +274,9 @@ fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
     Ok(())
 }
 
-fn check_webhooks(webhooks: &Webhooks) -> Checked {
-    let Webhooks { allow_http: _, allow: _, ca: _, connect_timeout, timeout, retries, max_posts } = webhooks;
+fn check_webhooks(webhooks: &WebhooksSection) -> Checked {
+    let WebhooksSection { allow_http: _, allow: _, ca: _, connect_timeout, timeout, retries, max_posts } =
+        webhooks;
     let (least, most) = (Period(Duration::from_millis(100)), Period::from_secs(60));
     within("webhooks.connect_timeout", *connect_timeout, least, most)?;
     within("webhooks.timeout", *timeout, least, most)?;
@@ -287,8 +290,8 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
 }
 
 /// A server needs a sender, and a password needs a user and an encrypted connection.
-fn check_mail(mail: &Mail) -> Checked {
-    let Mail { server, port: _, tls, ca: _, user, password_file, sender } = mail;
+fn check_mail(mail: &MailSection) -> Checked {
+    let MailSection { server, port: _, tls, ca: _, user, password_file, sender } = mail;
     let Some(server) = server else { return Ok(()) };
     let is_host =
         !server.is_empty() && server.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
@@ -315,8 +318,8 @@ fn check_mail(mail: &Mail) -> Checked {
 
 /// A text must be kept longer than any delivery attempt, and a record longer than its text, receipts and undelivered
 /// events.
-fn check_retention(retention: &Retention) -> Checked {
-    let Retention { text, messages, idempotency_keys, inbound } = retention;
+fn check_retention(retention: &RetentionSection) -> Checked {
+    let RetentionSection { text, messages, idempotency_keys, inbound } = retention;
     let days = |days: u64| Period::from_secs(days * 86_400);
     within("retention.text", *text, days(7), days(3_650))?;
     within("retention.messages", *messages, days(60), days(3_650))?;

@@ -1,7 +1,7 @@
 //! The sections of the settings. Each component gets only its own.
 
 use crate::config::store_address::StoreAddress;
-use crate::config::values::{Bytes, Network, Period};
+use crate::config::values::{Bytes, IpNetwork, Period};
 use crate::tls::CertificateFiles;
 use hermod_domain::webhook::url::AddressRules;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Data {
+pub struct DataSection {
     pub folder: PathBuf,
     pub store: StoreAddress,
     /// Default: the environment variable `HERMOD_PEPPER`, or `pepper.key` in the folder.
@@ -21,7 +21,7 @@ pub struct Data {
 /// How this gateway is one of several nodes on a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Node {
+pub struct NodeSection {
     pub name: Option<String>,
     /// None: it is the only one.
     pub listen: Option<SocketAddr>,
@@ -31,11 +31,11 @@ pub struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Http {
+pub struct HttpSection {
     pub listen: SocketAddr,
     pub allow_plain: bool,
-    pub trusted_proxies: Vec<Network>,
-    pub proxy_protocol_from: Vec<Network>,
+    pub trusted_proxies: Vec<IpNetwork>,
+    pub proxy_protocol_from: Vec<IpNetwork>,
     pub max_connections: u32,
     pub max_connections_per_address: u32,
     pub max_half_open_per_address: u32,
@@ -49,17 +49,17 @@ pub struct Http {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Https {
+pub struct HttpsSection {
     pub listen: Option<SocketAddr>,
     pub certificate: Option<PathBuf>,
     pub key: Option<PathBuf>,
     pub handshake_timeout: Period,
 }
 
-impl Https {
+impl HttpsSection {
     /// Returns the listen address and certificate files, if configured.
     pub fn wanted(&self) -> Option<(SocketAddr, CertificateFiles)> {
-        let Https { listen, certificate, key, handshake_timeout: _ } = self;
+        let HttpsSection { listen, certificate, key, handshake_timeout: _ } = self;
         let files = CertificateFiles { certificate: certificate.clone()?, key: key.clone()? };
         Some(((*listen)?, files))
     }
@@ -67,13 +67,13 @@ impl Https {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Smpp {
+pub struct SmppSection {
     pub listen: SocketAddr,
     pub allow_plain: bool,
     pub tls_listen: Option<SocketAddr>,
     pub certificate: Option<PathBuf>,
     pub key: Option<PathBuf>,
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<IpNetwork>,
     pub system_id: String,
     pub max_sessions: u32,
     pub max_sessions_per_address: u32,
@@ -90,14 +90,14 @@ pub struct Smpp {
     pub unbind_timeout: Period,
 }
 
-impl Smpp {
+impl SmppSection {
     /// Returns the listen address without TLS, if allowed.
     pub fn wanted_plain(&self) -> Option<SocketAddr> {
         self.allow_plain.then_some(self.listen)
     }
 
     /// Returns the listen address with TLS and the certificate files, if configured.
-    pub fn wanted_tls(&self, https: &Https) -> Option<(SocketAddr, CertificateFiles)> {
+    pub fn wanted_tls(&self, https: &HttpsSection) -> Option<(SocketAddr, CertificateFiles)> {
         let certificate = self.certificate.clone().or_else(|| https.certificate.clone())?;
         let key = self.key.clone().or_else(|| https.key.clone())?;
         Some((self.tls_listen?, CertificateFiles { certificate, key }))
@@ -107,25 +107,26 @@ impl Smpp {
 /// How a gateway stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shutdown {
+pub struct ShutdownSection {
     pub announce: Period,
     pub linger: Period,
 }
 
-impl Shutdown {
+impl ShutdownSection {
     /// Stops without waiting for load balancers and customers.
-    pub const AT_ONCE: Shutdown = Shutdown { announce: Period::from_secs(0), linger: Period::from_secs(0) };
+    pub const AT_ONCE: ShutdownSection =
+        ShutdownSection { announce: Period::from_secs(0), linger: Period::from_secs(0) };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Operations {
+pub struct OperationsSection {
     pub listen: Option<SocketAddr>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Operator {
+pub struct OperatorSection {
     /// Default: the environment variable `HERMOD_OPERATOR_TOKEN`, or `operator.token` in the data folder.
     pub token_file: Option<PathBuf>,
     pub from_anywhere: bool,
@@ -133,7 +134,7 @@ pub struct Operator {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Messages {
+pub struct MessagesSection {
     pub validity: Period,
     pub in_doubt_wait: Period,
 }
@@ -141,14 +142,14 @@ pub struct Messages {
 /// What the gateway keeps for people who look something up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct RecordSection {
     pub enabled: bool,
 }
 
 /// The customers' web pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Portal {
+pub struct PortalSection {
     pub enabled: bool,
     /// Default: the address of the HTTPS listener, or else of the HTTP listener.
     pub url: Option<String>,
@@ -157,7 +158,7 @@ pub struct Portal {
 /// The server that takes mails to users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mail {
+pub struct MailSection {
     /// None: no mail is sent.
     pub server: Option<String>,
     /// Default: that of the TLS mode.
@@ -196,7 +197,7 @@ impl MailTls {
 /// How long data is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Retention {
+pub struct RetentionSection {
     pub text: Period,
     pub messages: Period,
     /// Default: same as `messages`.
@@ -206,9 +207,9 @@ pub struct Retention {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Webhooks {
+pub struct WebhooksSection {
     pub allow_http: bool,
-    pub allow: Vec<Network>,
+    pub allow: Vec<IpNetwork>,
     pub ca: Option<PathBuf>,
     pub connect_timeout: Period,
     pub timeout: Period,
@@ -216,17 +217,17 @@ pub struct Webhooks {
     pub max_posts: u32,
 }
 
-impl Webhooks {
+impl WebhooksSection {
     /// Returns the rules for webhook addresses.
     pub fn rules(&self) -> AddressRules {
-        let allow = self.allow.iter().map(|Network(network)| *network).collect();
+        let allow = self.allow.iter().map(|IpNetwork(network)| *network).collect();
         AddressRules { allow_http: self.allow_http, allow }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Log {
+pub struct LogSection {
     pub format: LogFormat,
     pub level: String,
 }
@@ -240,6 +241,6 @@ pub enum LogFormat {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Provision {
+pub struct ProvisionSection {
     pub file: Option<PathBuf>,
 }

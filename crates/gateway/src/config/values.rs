@@ -17,7 +17,7 @@ pub struct Bytes(pub u64);
 
 /// A network such as "10.0.0.0/8", or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Network(pub IpNet);
+pub struct IpNetwork(pub IpNet);
 
 /// Largest first; each is a multiple of the next.
 const PERIOD_UNITS: [(&str, u64); 5] =
@@ -54,9 +54,9 @@ impl Bytes {
     }
 }
 
-impl Network {
+impl IpNetwork {
     /// Parses a network. Clears bits beyond the prefix; an IPv4-mapped IPv6 network becomes IPv4.
-    pub fn parse(text: &str) -> Option<Network> {
+    pub fn parse(text: &str) -> Option<IpNetwork> {
         let net = match text.parse::<IpNet>() {
             Ok(net) => net.trunc(),
             Err(_) => IpNet::from(text.parse::<IpAddr>().ok()?),
@@ -64,11 +64,11 @@ impl Network {
         let (IpAddr::V4(inside), Some(bits)) =
             (net.addr().to_canonical(), net.prefix_len().checked_sub(MAPPED_BITS))
         else {
-            return Some(Network(net));
+            return Some(IpNetwork(net));
         };
         match net {
-            IpNet::V4(_) => Some(Network(net)),
-            IpNet::V6(_) => Ipv4Net::new(inside, bits).ok().map(|net| Network(IpNet::V4(net))),
+            IpNet::V4(_) => Some(IpNetwork(net)),
+            IpNet::V6(_) => Ipv4Net::new(inside, bits).ok().map(|net| IpNetwork(IpNet::V4(net))),
         }
     }
 }
@@ -103,9 +103,9 @@ impl fmt::Display for Bytes {
 }
 
 /// A single address is written without a prefix length.
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Network(net) = self;
+        let IpNetwork(net) = self;
         if net.prefix_len() == net.max_prefix_len() { net.addr().fmt(f) } else { net.fmt(f) }
     }
 }
@@ -150,7 +150,7 @@ macro_rules! written_as_text {
 
 written_as_text!(Period, PERIOD_FORM);
 written_as_text!(Bytes, BYTES_FORM);
-written_as_text!(Network, NETWORK_FORM);
+written_as_text!(IpNetwork, NETWORK_FORM);
 
 #[cfg(test)]
 mod tests {
@@ -208,10 +208,10 @@ mod tests {
             ("0.0.0.0/0", "0.0.0.0/0"),
             ("::/0", "::/0"),
         ] {
-            assert_eq!(Network::parse(text).unwrap().to_string(), expect, "{text}");
+            assert_eq!(IpNetwork::parse(text).unwrap().to_string(), expect, "{text}");
         }
         for text in ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "example.com", "::1/129", "1", " 10.0.0.1"] {
-            assert_eq!(Network::parse(text), None, "{text}");
+            assert_eq!(IpNetwork::parse(text), None, "{text}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Admits new connections: reads the PROXY header of a load balancer and takes a slot of the client's address, both before
 //! the first octet of TLS or HTTP.
 
-use super::limits::Limits;
+use super::limits::HttpLimits;
 use super::listener::HttpListener;
 use crate::clock::Clock;
 use crate::listeners::{
-    AddressLimits, Caller, ConnectionLimits, ConnectionSlot, ProxyHeaderError, TrustedProxies, limit_key_of,
-    read_proxy_header,
+    AddressLimits, ConnectionLimits, ConnectionSlot, ProxiedClient, ProxyHeaderError, TrustedProxies,
+    limit_key_of, read_proxy_header,
 };
 use metrics::counter;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 
 /// The client of an admitted connection.
-pub(super) struct Client {
+pub(super) struct AdmittedClient {
     /// Canonical: the peer of the TCP connection, or the address in the PROXY header.
     pub(super) address: IpAddr,
     /// The connection began with a PROXY header.
@@ -40,12 +40,12 @@ pub(super) struct Admission {
     proxies: Arc<TrustedProxies>,
     proxy_protocol_from: Arc<TrustedProxies>,
     connection_limits: ConnectionLimits,
-    limits: Limits,
+    limits: HttpLimits,
     clock: Clock,
 }
 
 impl Admission {
-    pub(super) fn new(listener: &HttpListener, limits: Limits, clock: Clock) -> Admission {
+    pub(super) fn new(listener: &HttpListener, limits: HttpLimits, clock: Clock) -> Admission {
         Admission {
             proxies: listener.proxies.clone(),
             proxy_protocol_from: listener.proxy_protocol_from.clone(),
@@ -56,7 +56,7 @@ impl Admission {
     }
 
     /// Returns the client behind `peer`. `None`: the connection is to be closed; the reason is counted.
-    pub(super) async fn admit(&self, stream: &mut TcpStream, peer: IpAddr) -> Option<Client> {
+    pub(super) async fn admit(&self, stream: &mut TcpStream, peer: IpAddr) -> Option<AdmittedClient> {
         let cause = match self.client_of(stream, peer).await {
             Ok(client) => return Some(client),
             Err(cause) => cause,
@@ -71,9 +71,9 @@ impl Admission {
         None
     }
 
-    async fn client_of(&self, stream: &mut TcpStream, peer: IpAddr) -> Result<Client, CloseCause> {
+    async fn client_of(&self, stream: &mut TcpStream, peer: IpAddr) -> Result<AdmittedClient, CloseCause> {
         if !self.proxy_protocol_from.trust(peer) {
-            return Ok(Client { address: peer, is_proxied: false, slot: self.take_slot(peer)? });
+            return Ok(AdmittedClient { address: peer, is_proxied: false, slot: self.take_slot(peer)? });
         }
         // Boxed, so that a direct connection does not reserve the memory of this future.
         let caller = Box::pin(async {
@@ -84,9 +84,9 @@ impl Admission {
         });
         Ok(match caller.await? {
             // A health check: the load balancer is the client.
-            Caller::Itself => Client { address: peer, is_proxied: true, slot: None },
-            Caller::Behind { address, tls: _ } => {
-                Client { address, is_proxied: true, slot: self.take_slot(address)? }
+            ProxiedClient::Itself => AdmittedClient { address: peer, is_proxied: true, slot: None },
+            ProxiedClient::Behind { address, tls: _ } => {
+                AdmittedClient { address, is_proxied: true, slot: self.take_slot(address)? }
             }
         })
     }
@@ -96,7 +96,7 @@ impl Admission {
         if self.proxies.trust(address) {
             return Ok(None);
         }
-        let Limits { per_address_max: open_max, half_open_max, .. } = self.limits;
+        let HttpLimits { per_address_max: open_max, half_open_max, .. } = self.limits;
         let limits = AddressLimits { open_max, half_open_max };
         let slot = self.connection_limits.enter(limit_key_of(address), limits);
         slot.map(|slot| Some(Arc::new(slot))).ok_or(CloseCause::AddressLimit)

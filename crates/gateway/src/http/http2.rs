@@ -1,7 +1,7 @@
 //! Serves HTTP/2 connections, which a client chooses in the TLS handshake. Routes, limits and timeouts are those of HTTP/1.1;
 //! the timeouts of a body apply to each request, because requests share the connection.
 
-use super::limits::Limits;
+use super::limits::HttpLimits;
 use super::no_answer::{self, NoAnswer};
 use super::streamed_body;
 use super::timeouts::{ConnectionInfo, ConnectionTimeouts, Stage, TimeoutAction};
@@ -50,7 +50,7 @@ pub(super) struct Http2Connection {
     pub(super) router: Router,
     pub(super) info: ConnectionInfo,
     pub(super) clock: Clock,
-    pub(super) limits: Limits,
+    pub(super) limits: HttpLimits,
     pub(super) leaving: CancellationToken,
     pub(super) workers: Workers,
     pub(super) slot: Option<Arc<ConnectionSlot>>,
@@ -131,7 +131,7 @@ struct RequestServer {
     router: Router,
     info: ConnectionInfo,
     clock: Clock,
-    limits: Limits,
+    limits: HttpLimits,
     streams: Arc<OpenStreams>,
     slot: Option<Arc<ConnectionSlot>>,
 }
@@ -209,7 +209,7 @@ impl OpenStreams {
     }
 
     /// Whether the client has not taken a response for as long as a connection may be idle.
-    fn has_stalled(&self, limits: &Limits, now: Moment) -> bool {
+    fn has_stalled(&self, limits: &HttpLimits, now: Moment) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter().any(|timeouts| {
             let (stage, since) = timeouts.now();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Limits from the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct HttpLimits {
     /// Concurrent connections; further ones wait in the backlog.
     pub connections_max: u32,
     /// Connections per address, except of trusted proxies; further ones are closed.
@@ -23,9 +23,9 @@ pub struct Limits {
     pub drain_max: Duration,
 }
 
-impl Limits {
-    pub fn of(http: &config::Http, https: &config::Https) -> Limits {
-        Limits {
+impl HttpLimits {
+    pub fn of(http: &config::HttpSection, https: &config::HttpsSection) -> HttpLimits {
+        HttpLimits {
             connections_max: http.max_connections,
             per_address_max: http.max_connections_per_address,
             half_open_max: http.max_half_open_per_address,
@@ -39,7 +39,7 @@ impl Limits {
 
     /// Returns the limits with at most this many connections.
     #[must_use]
-    pub fn capped(self, connections_max: u32) -> Limits {
-        Limits { connections_max: self.connections_max.min(connections_max), ..self }
+    pub fn capped(self, connections_max: u32) -> HttpLimits {
+        HttpLimits { connections_max: self.connections_max.min(connections_max), ..self }
     }
 }

@@ -22,7 +22,7 @@ mod streamed_body;
 pub(crate) mod timeouts;
 
 pub use crate::listeners::{Reach, TrustedProxies};
-pub use limits::Limits;
+pub use limits::HttpLimits;
 pub use listener::{HttpListener, Security};
 pub use server::serve;
 pub use timeouts::ConnectionInfo;

@@ -9,7 +9,7 @@ const LINE_BYTES_MAX: usize = 128;
 
 /// The length headers of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lengths {
+pub(super) enum LengthHeaders {
     /// At most one.
     One,
     Two,
@@ -85,14 +85,14 @@ impl RawHeads {
     }
 
     /// Returns the lengths of the request that is passed on now. To be called once for each, in order.
-    pub(super) fn hand_on(&mut self) -> Lengths {
+    pub(super) fn hand_on(&mut self) -> LengthHeaders {
         let number = self.handed_on;
         self.handed_on += 1;
         if self.two_lengths == Some(number) {
-            return Lengths::Two;
+            return LengthHeaders::Two;
         }
         let is_known = self.unknown_from.is_none_or(|from| number < from);
-        if is_known { Lengths::One } else { Lengths::Unknown }
+        if is_known { LengthHeaders::One } else { LengthHeaders::Unknown }
     }
 
     /// Processes a line, or the beginning of one. Returns the remaining bytes.
@@ -199,17 +199,17 @@ mod tests {
     const BOTH: &str =
         "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-    const ONE: Lengths = Lengths::One;
-    const TWO: Lengths = Lengths::Two;
+    const ONE: LengthHeaders = LengthHeaders::One;
+    const TWO: LengthHeaders = LengthHeaders::Two;
 
     /// Compares the result for pieces of several sizes.
     #[track_caller]
-    fn check(requests: &[&str], expect: &[Lengths]) {
+    fn check(requests: &[&str], expect: &[LengthHeaders]) {
         let bytes = requests.concat().into_bytes();
         for size in [1, 2, 3, 7, 64, bytes.len()] {
             let mut heads = RawHeads::default();
             bytes.chunks(size).for_each(|piece| heads.feed(piece));
-            let actual: Vec<Lengths> = requests.iter().map(|_| heads.hand_on()).collect();
+            let actual: Vec<LengthHeaders> = requests.iter().map(|_| heads.hand_on()).collect();
             assert_eq!(actual, expect, "in pieces of {size}");
         }
     }
@@ -233,14 +233,14 @@ mod tests {
 
     #[test]
     fn requests_after_an_unreadable_one_are_unknown() {
-        check(&["POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", PLAIN], &[ONE, Lengths::Unknown]);
+        check(&["POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", PLAIN], &[ONE, LengthHeaders::Unknown]);
         check(
             &["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", BOTH],
-            &[ONE, Lengths::Unknown],
+            &[ONE, LengthHeaders::Unknown],
         );
         let padded = format!("POST / HTTP/1.1\r\nContent-Length: {}5\r\n\r\nhello", " ".repeat(200));
         let mut heads = RawHeads::default();
         [padded.as_bytes(), BOTH.as_bytes()].concat().chunks(50).for_each(|piece| heads.feed(piece));
-        assert_eq!((heads.hand_on(), heads.hand_on()), (ONE, Lengths::Unknown));
+        assert_eq!((heads.hand_on(), heads.hand_on()), (ONE, LengthHeaders::Unknown));
     }
 }

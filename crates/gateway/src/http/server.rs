@@ -4,11 +4,11 @@
 use super::admission::Admission;
 use super::framing::TwoLengths;
 use super::http2::{self, Http2Connection};
-use super::limits::Limits;
+use super::limits::HttpLimits;
 use super::listener::{HttpListener, Security};
 use super::no_answer::{self, NoAnswer};
 use super::observed_stream::ObservedStream;
-use super::raw_heads::{Lengths, RawHeads};
+use super::raw_heads::{LengthHeaders, RawHeads};
 use super::streamed_body;
 use super::timeouts::{ConnectionInfo, Stage, TimeoutAction};
 use crate::clock::Clock;
@@ -41,7 +41,13 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 const READ_BYTES_MAX: usize = 64 * 1024;
 
 /// Accepts connections until `workers` leave. Returns when the last connection has ended.
-pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
+pub async fn serve(
+    listener: HttpListener,
+    router: Router,
+    clock: Clock,
+    workers: &Workers,
+    limits: HttpLimits,
+) {
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
@@ -105,7 +111,7 @@ async fn next_connection(
 struct Connection {
     router: Router,
     clock: Clock,
-    limits: Limits,
+    limits: HttpLimits,
     /// The peer address, and once it is admitted that of the client. Canonical.
     peer: IpAddr,
     /// The connection began with a PROXY header.
@@ -236,7 +242,7 @@ fn service_of(
         request.extensions_mut().insert(connection.clone());
         let lengths = heads.lock().unwrap_or_else(PoisonError::into_inner).hand_on();
         let is_chunked = || request.headers().contains_key(TRANSFER_ENCODING);
-        if lengths == Lengths::Two || (lengths == Lengths::Unknown && is_chunked()) {
+        if lengths == LengthHeaders::Two || (lengths == LengthHeaders::Unknown && is_chunked()) {
             request.extensions_mut().insert(TwoLengths);
         }
         let (timeouts, leaving) = (connection.timeouts.clone(), leaving.clone());

@@ -1,7 +1,7 @@
 //! The timeouts of a connection. A timer for every request would cost more than parsing the request, so each
 //! connection has one timer that checks periodically in which stage the connection is and since when.
 
-use super::limits::Limits;
+use super::limits::HttpLimits;
 use crate::clock::{Clock, Moment};
 use crate::listeners::TrustedProxies;
 use std::net::IpAddr;
@@ -101,8 +101,8 @@ impl ConnectionTimeouts {
         }
     }
 
-    pub(crate) fn check(&self, limits: &Limits, now: Moment) -> TimeoutAction {
-        let Limits { header_read_max, body_read_max, idle_max, .. } = *limits;
+    pub(crate) fn check(&self, limits: &HttpLimits, now: Moment) -> TimeoutAction {
+        let HttpLimits { header_read_max, body_read_max, idle_max, .. } = *limits;
         let (stage, since) = self.now();
         let end = match stage {
             Stage::Head | Stage::Overdue => since.plus(header_read_max),
@@ -121,7 +121,7 @@ impl ConnectionTimeouts {
     }
 }
 
-fn shortest(limits: &Limits) -> Duration {
+fn shortest(limits: &HttpLimits) -> Duration {
     limits.header_read_max.min(limits.body_read_max).min(limits.idle_max)
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use hermod_domain::time::Timestamp;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: HttpLimits = HttpLimits {
         connections_max: 1,
         per_address_max: 1,
         half_open_max: 1,

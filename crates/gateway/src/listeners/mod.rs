@@ -5,7 +5,7 @@ mod connection_limits;
 mod proxy_header;
 
 pub(crate) use connection_limits::{AddressLimits, ConnectionLimits, ConnectionSlot};
-pub(crate) use proxy_header::{Caller, ProxyHeaderError, read_proxy_header};
+pub(crate) use proxy_header::{ProxiedClient, ProxyHeaderError, read_proxy_header};
 
 use crate::clock::Clock;
 use crate::tls::Tls;

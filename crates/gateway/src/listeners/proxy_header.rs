@@ -23,7 +23,7 @@ const CALLER_USED_TLS: u8 = 0x01;
 
 /// The client that a proxy forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum ProxiedClient {
     /// None: a health check of the proxy itself.
     Itself,
     /// A client, and whether it used TLS to the proxy.
@@ -48,13 +48,13 @@ pub(crate) enum ProxyHeaderError {
 /// Reads exactly the header; the octets after it belong to the client.
 pub(crate) async fn read_proxy_header(
     stream: &mut (impl AsyncRead + Unpin),
-) -> Result<Caller, ProxyHeaderError> {
+) -> Result<ProxiedClient, ProxyHeaderError> {
     let mut head = [0; HEAD_BYTES];
     stream.read_exact(&mut head).await?;
     let (kind, length) = read_head(head)?;
     let mut rest = vec![0; length];
     stream.read_exact(&mut rest).await?;
-    Ok(kind.map_or(Caller::Itself, |kind| kind.caller(&rest)))
+    Ok(kind.map_or(ProxiedClient::Itself, |kind| kind.caller(&rest)))
 }
 
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ enum Kind {
 
 impl Kind {
     /// `rest` must be long enough for the kind.
-    fn caller(self, rest: &[u8]) -> Caller {
+    fn caller(self, rest: &[u8]) -> ProxiedClient {
         let (address, remarks) = match self {
             Kind::V4 => {
                 let octets: [u8; 4] = rest[..4].try_into().expect("four octets");
@@ -76,7 +76,7 @@ impl Kind {
                 (IpAddr::V6(Ipv6Addr::from(octets)).to_canonical(), &rest[V6_BYTES..])
             }
         };
-        Caller::Behind { address, tls: came_over_tls(remarks) }
+        ProxiedClient::Behind { address, tls: came_over_tls(remarks) }
     }
 }
 
@@ -130,8 +130,10 @@ mod tests {
     async fn read(octets: &[u8]) -> String {
         let mut stream = octets;
         match read_proxy_header(&mut stream).await {
-            Ok(Caller::Itself) => format!("itself, {} left", stream.len()),
-            Ok(Caller::Behind { address, tls }) => format!("{address} tls={tls}, {} left", stream.len()),
+            Ok(ProxiedClient::Itself) => format!("itself, {} left", stream.len()),
+            Ok(ProxiedClient::Behind { address, tls }) => {
+                format!("{address} tls={tls}, {} left", stream.len())
+            }
             Err(fault) => fault.to_string(),
         }
     }

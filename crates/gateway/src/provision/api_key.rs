@@ -1,8 +1,8 @@
 //! API key entries. Only a keyed digest of the secret is stored.
 
 use crate::provision::checks;
-use crate::provision::documents::{self, Names};
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::{self, EntryNames};
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::plan::{Change, Effect};
 use crate::provision::previous_secret::previous_changes;
@@ -100,7 +100,7 @@ pub(super) fn check_number_of_keys(draft: &Draft<'_>) -> Result<(), ProvisionRef
     Err(ProvisionRefusal::about(&format!("key \"{name}\""), text))
 }
 
-impl Entry for WantedKey {
+impl FileEntry for WantedKey {
     const KIND: Kind = Kind::Key;
     const SECRET: Option<&'static str> = Some("secret");
     type Document = ApiKey;
@@ -137,7 +137,7 @@ impl Entry for WantedKey {
         })
     }
 
-    fn shown(name: &str, document: ApiKey, names: &Names) -> WantedKey {
+    fn shown(name: &str, document: ApiKey, names: &EntryNames) -> WantedKey {
         let ApiKey { connection, allow, expires_at, revoked, label, .. } = document;
         WantedKey {
             key: name.to_owned(),

@@ -1,7 +1,7 @@
 //! The changes of a plan as entries for the audit log: each field before and after, without secrets.
 
 use crate::author::Author;
-use crate::provision::documents::{self, Names};
+use crate::provision::documents::{self, EntryNames};
 use crate::provision::kind::Kind;
 use crate::provision::plan::{Change, Effect, Plan};
 use crate::provision::{ProvisionRefusal, export};
@@ -148,7 +148,7 @@ fn pending_change(change: &Value, account: &str) -> Option<[bool; 2]> {
 fn all_fields(
     kind: Kind,
     row: Option<&CatalogueRow>,
-    names: &Names,
+    names: &EntryNames,
     shown: impl Fn(Value) -> Value,
 ) -> Result<Map<String, Value>, ProvisionRefusal> {
     let Some(row) = row else { return Ok(Map::new()) };

@@ -1,8 +1,8 @@
 //! Traffic control entries: limits on an account's messages and spend.
 
 use crate::config::Period;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, values};
 use hermod_domain::catalogue::ControlEntry;
@@ -91,7 +91,7 @@ impl Most {
     }
 }
 
-impl Entry for WantedControl {
+impl FileEntry for WantedControl {
     const KIND: Kind = Kind::Control;
     type Document = ControlEntry;
 
@@ -137,7 +137,7 @@ impl Entry for WantedControl {
         Ok(ControlEntry { account: draft.find_account(account.as_deref(), &what)?, mode: *mode, rule })
     }
 
-    fn shown(name: &str, document: ControlEntry, names: &Names) -> WantedControl {
+    fn shown(name: &str, document: ControlEntry, names: &EntryNames) -> WantedControl {
         let ControlEntry { account, mode, rule } = document;
         let mut shown = WantedControl {
             name: name.to_owned(),

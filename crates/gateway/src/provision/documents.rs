@@ -15,12 +15,12 @@ pub(super) fn row<T: Serialize>(kind: Kind, id: u32, name: &str, document: &T) -
 
 /// The names of entries, by number.
 #[derive(Debug, Default)]
-pub(super) struct Names(pub(super) HashMap<(Kind, u32), String>);
+pub(super) struct EntryNames(pub(super) HashMap<(Kind, u32), String>);
 
-impl Names {
-    pub(super) fn of_rows(rows: &[CatalogueRow]) -> Result<Names, UnreadableRow> {
+impl EntryNames {
+    pub(super) fn of_rows(rows: &[CatalogueRow]) -> Result<EntryNames, UnreadableRow> {
         let named = rows.iter().map(|row| Ok(((kind_of(row)?, row.id), row.name.clone())));
-        named.collect::<Result<_, _>>().map(Names)
+        named.collect::<Result<_, _>>().map(EntryNames)
     }
 
     pub(super) fn of(&self, kind: Kind, number: u32) -> String {

@@ -1,7 +1,7 @@
 //! A draft of a changed catalogue: the stored rows with the wanted entries applied. Writes nothing; it knows every
 //! name's number and all changes.
 
-use crate::provision::documents::{self, Names, UnreadableRow};
+use crate::provision::documents::{self, EntryNames, UnreadableRow};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
 use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// An entry as in a provision file, with its stored form.
-pub(super) trait Entry: Serialize + DeserializeOwned {
+pub(super) trait FileEntry: Serialize + DeserializeOwned {
     const KIND: Kind;
     /// The field of its secret, if it can have one.
     const SECRET: Option<&'static str> = None;
@@ -39,7 +39,7 @@ pub(super) trait Entry: Serialize + DeserializeOwned {
     ) -> Result<Self::Document, ProvisionRefusal>;
 
     /// Makes the entry of a stored document, without secrets.
-    fn shown(name: &str, document: Self::Document, names: &Names) -> Self;
+    fn shown(name: &str, document: Self::Document, names: &EntryNames) -> Self;
 
     /// Returns the field of the secret if its stored form differs.
     fn secret_changed(before: &Self::Document, after: &Self::Document) -> Option<&'static str> {
@@ -85,7 +85,7 @@ pub(super) struct Draft<'a> {
     /// The stored rows, with the wanted entries applied so far.
     rows: BTreeMap<(Kind, String), CatalogueRow>,
     numbers: HashMap<(Kind, String), u32>,
-    names: Names,
+    names: EntryNames,
     highest: HashMap<Kind, u32>,
     written: Vec<(Kind, String)>,
     removed: Vec<CatalogueRow>,
@@ -111,7 +111,7 @@ impl<'a> Draft<'a> {
             force: false,
             rows: BTreeMap::new(),
             numbers: HashMap::new(),
-            names: Names::default(),
+            names: EntryNames::default(),
             highest: HashMap::new(),
             written: Vec::new(),
             removed: Vec::new(),
@@ -225,7 +225,7 @@ impl<'a> Draft<'a> {
         self.secrets.push(Made { key: key.to_owned(), secret });
     }
 
-    pub(super) fn put<T: Entry>(&mut self, wanted: &T) -> Result<(), ProvisionRefusal> {
+    pub(super) fn put<T: FileEntry>(&mut self, wanted: &T) -> Result<(), ProvisionRefusal> {
         let name = wanted.name();
         self.see(T::KIND, &name)?;
         let number = self.number(T::KIND, &name);
@@ -236,7 +236,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Changes a stored document directly, for changes that an entry cannot express.
-    pub(super) fn rewrite<T: Entry>(
+    pub(super) fn rewrite<T: FileEntry>(
         &mut self,
         name: &str,
         change: impl FnOnce(&mut T::Document) -> Result<(), ProvisionRefusal>,
@@ -249,7 +249,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub(super) fn write<T: Entry>(
+    pub(super) fn write<T: FileEntry>(
         &mut self,
         name: String,
         number: u32,
@@ -295,7 +295,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the fields that differ, those that are not shown included.
-    fn differences<T: Entry>(
+    fn differences<T: FileEntry>(
         &self,
         name: &str,
         before: T::Document,
@@ -314,7 +314,7 @@ impl<'a> Draft<'a> {
         changed.chain(unshown).collect()
     }
 
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &EntryNames {
         &self.names
     }
 

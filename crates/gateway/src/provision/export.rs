@@ -5,8 +5,8 @@ use crate::provision::api_key::WantedKey;
 use crate::provision::carrier::WantedCarrier;
 use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
-use crate::provision::documents::{self, Names, UnreadableRow};
-use crate::provision::draft::Entry;
+use crate::provision::documents::{self, EntryNames, UnreadableRow};
+use crate::provision::draft::FileEntry;
 use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::Kind;
 use crate::provision::operator::WantedOperator;
@@ -25,7 +25,7 @@ pub fn shown(
     rows: &[CatalogueRow],
     kind: Kind,
 ) -> Result<BTreeMap<String, Map<String, Value>>, UnreadableRow> {
-    let names = Names::of_rows(rows)?;
+    let names = EntryNames::of_rows(rows)?;
     let of_kind = rows.iter().filter(|row| row.kind == kind.as_str());
     of_kind.map(|row| Ok((row.name.clone(), entry(kind, row, &names)?))).collect()
 }
@@ -37,7 +37,7 @@ pub fn shown_one(
     name: &str,
 ) -> Result<Option<Map<String, Value>>, UnreadableRow> {
     let row = rows.iter().find(|row| row.kind == kind.as_str() && row.name == name);
-    row.map(|row| entry(kind, row, &Names::of_rows(rows)?)).transpose()
+    row.map(|row| entry(kind, row, &EntryNames::of_rows(rows)?)).transpose()
 }
 
 impl Plan {
@@ -51,7 +51,7 @@ impl Plan {
 pub(super) fn entry(
     kind: Kind,
     row: &CatalogueRow,
-    names: &Names,
+    names: &EntryNames,
 ) -> Result<Map<String, Value>, UnreadableRow> {
     match kind {
         Kind::Carrier => of::<WantedCarrier>(row, names),
@@ -69,6 +69,6 @@ pub(super) fn entry(
     }
 }
 
-fn of<T: Entry>(row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
+fn of<T: FileEntry>(row: &CatalogueRow, names: &EntryNames) -> Result<Map<String, Value>, UnreadableRow> {
     Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names)))
 }

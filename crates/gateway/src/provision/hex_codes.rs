@@ -10,46 +10,46 @@ use utoipa::{PartialSchema, ToSchema};
 
 /// A number of up to 32 bits, shown in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code(pub u32);
+pub struct HexCode(pub u32);
 
 /// A number of 16 bits, shown in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag(pub u16);
+pub struct HexTag(pub u16);
 
-impl fmt::Display for Code {
+impl fmt::Display for HexCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{:02X}", self.0)
     }
 }
 
-impl fmt::Display for Tag {
+impl fmt::Display for HexTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{:04X}", self.0)
     }
 }
 
-impl Serialize for Code {
+impl Serialize for HexCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl Serialize for Tag {
+impl Serialize for HexTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Code {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
-        deserializer.deserialize_any(Hexadecimal { most: u32::MAX }).map(Code)
+impl<'de> Deserialize<'de> for HexCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HexCode, D::Error> {
+        deserializer.deserialize_any(Hexadecimal { most: u32::MAX }).map(HexCode)
     }
 }
 
-impl<'de> Deserialize<'de> for Tag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tag, D::Error> {
+impl<'de> Deserialize<'de> for HexTag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HexTag, D::Error> {
         let tag = deserializer.deserialize_any(Hexadecimal { most: u16::MAX.into() })?;
-        Ok(Tag(u16::try_from(tag).expect("checked against the largest")))
+        Ok(HexTag(u16::try_from(tag).expect("checked against the largest")))
     }
 }
 
@@ -78,21 +78,21 @@ impl Visitor<'_> for Hexadecimal {
     }
 }
 
-impl PartialSchema for Code {
+impl PartialSchema for HexCode {
     fn schema() -> RefOr<Schema> {
         schema(8, u32::MAX, "0x45").into()
     }
 }
 
-impl ToSchema for Code {}
+impl ToSchema for HexCode {}
 
-impl PartialSchema for Tag {
+impl PartialSchema for HexTag {
     fn schema() -> RefOr<Schema> {
         schema(4, u16::MAX.into(), "0x1400").into()
     }
 }
 
-impl ToSchema for Tag {}
+impl ToSchema for HexTag {}
 
 fn schema(digits: u8, most: u32, example: &str) -> Object {
     ObjectBuilder::new()

@@ -1,7 +1,7 @@
 //! Inbound number entries: numbers that receive MO messages, and their accounts.
 
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names};
 use hermod_domain::catalogue::NumberEntry;
@@ -27,7 +27,7 @@ pub struct WantedNumber {
     pub keyword: Option<String>,
 }
 
-impl Entry for WantedNumber {
+impl FileEntry for WantedNumber {
     const KIND: Kind = Kind::Number;
     type Document = NumberEntry;
 
@@ -46,7 +46,7 @@ impl Entry for WantedNumber {
         Ok(NumberEntry { number: *number, account: AccountId::new(account), keyword: keyword.clone() })
     }
 
-    fn shown(_: &str, document: NumberEntry, names: &Names) -> WantedNumber {
+    fn shown(_: &str, document: NumberEntry, names: &EntryNames) -> WantedNumber {
         let NumberEntry { number, account, keyword } = document;
         WantedNumber { number, account: Some(names.of(Kind::Account, account.get())), keyword }
     }

@@ -2,7 +2,7 @@
 //! same rules and error messages apply.
 
 use crate::config::{FileError, Source};
-use crate::provision::draft::Entry;
+use crate::provision::draft::FileEntry;
 use crate::provision::fields::{has_field, has_inner_field};
 use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
@@ -172,18 +172,18 @@ pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), Provis
 /// Returns the name of the only entry.
 fn only_name(wanted: &WantedSetup, kind: Kind) -> Option<String> {
     match kind {
-        Kind::Carrier => wanted.carriers.first().map(Entry::name),
-        Kind::Route => wanted.routes.first().map(Entry::name),
-        Kind::Price => wanted.prices.first().map(Entry::name),
-        Kind::Account => wanted.accounts.first().map(Entry::name),
-        Kind::Sender => wanted.senders.first().map(Entry::name),
-        Kind::Number => wanted.numbers.first().map(Entry::name),
-        Kind::Connection => wanted.connections.first().map(Entry::name),
-        Kind::Key => wanted.keys.first().map(Entry::name),
-        Kind::Screen => wanted.screens.first().map(Entry::name),
-        Kind::Control => wanted.controls.first().map(Entry::name),
-        Kind::User => wanted.users.first().map(Entry::name),
-        Kind::Operator => wanted.operators.first().map(Entry::name),
+        Kind::Carrier => wanted.carriers.first().map(FileEntry::name),
+        Kind::Route => wanted.routes.first().map(FileEntry::name),
+        Kind::Price => wanted.prices.first().map(FileEntry::name),
+        Kind::Account => wanted.accounts.first().map(FileEntry::name),
+        Kind::Sender => wanted.senders.first().map(FileEntry::name),
+        Kind::Number => wanted.numbers.first().map(FileEntry::name),
+        Kind::Connection => wanted.connections.first().map(FileEntry::name),
+        Kind::Key => wanted.keys.first().map(FileEntry::name),
+        Kind::Screen => wanted.screens.first().map(FileEntry::name),
+        Kind::Control => wanted.controls.first().map(FileEntry::name),
+        Kind::User => wanted.users.first().map(FileEntry::name),
+        Kind::Operator => wanted.operators.first().map(FileEntry::name),
     }
 }
 

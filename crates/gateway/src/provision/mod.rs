@@ -52,7 +52,7 @@ pub use email_address::canonical_email;
 pub use export::{shown, shown_one};
 pub use fields::schema_of;
 pub use file_entries::{EXAMPLE_TOML, Removal, WantedSetup};
-pub use hex_codes::{Code, Tag};
+pub use hex_codes::{HexCode, HexTag};
 pub use inbound_number::WantedNumber;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
 pub use kind::Kind;

@@ -1,8 +1,8 @@
 //! Operator entries: people and programs that use the operator API, each with a token of its own.
 
 use crate::provision::api_key::made_secret;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, values};
 use crate::secrets::Secret;
@@ -37,7 +37,7 @@ pub struct WantedOperator {
     pub token: Option<Secret>,
 }
 
-impl Entry for WantedOperator {
+impl FileEntry for WantedOperator {
     const KIND: Kind = Kind::Operator;
     const SECRET: Option<&'static str> = Some("token");
     type Document = OperatorEntry;
@@ -69,7 +69,7 @@ impl Entry for WantedOperator {
         Ok(OperatorEntry { token_digest })
     }
 
-    fn shown(name: &str, document: OperatorEntry, _: &Names) -> WantedOperator {
+    fn shown(name: &str, document: OperatorEntry, _: &EntryNames) -> WantedOperator {
         let OperatorEntry { token_digest: _ } = document;
         WantedOperator { name: name.to_owned(), token: None }
     }

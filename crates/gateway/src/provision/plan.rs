@@ -1,6 +1,6 @@
 //! The plan of a catalogue change.
 
-use crate::provision::documents::Names;
+use crate::provision::documents::EntryNames;
 use crate::provision::kind::Kind;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::Catalogue;
@@ -26,7 +26,7 @@ pub struct Plan {
     pub(super) put: Vec<CatalogueRow>,
     /// All resulting rows, and their names.
     pub(super) rows: BTreeMap<(Kind, String), CatalogueRow>,
-    pub(super) names: Names,
+    pub(super) names: EntryNames,
     /// The removed rows.
     pub(super) removed: Vec<CatalogueRow>,
     /// New accounts and their opening balances.

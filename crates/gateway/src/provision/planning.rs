@@ -1,7 +1,7 @@
 //! Plans the changes of a provision file before anything is written: assigns numbers to names, resolves references,
 //! and builds the resulting catalogue to check it.
 
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
@@ -78,7 +78,7 @@ pub(super) fn plan(
 }
 
 /// Applies entries: those of a file change only the fields they mention; those of a request are complete.
-fn bring_all<T: Entry>(
+fn bring_all<T: FileEntry>(
     draft: &mut Draft<'_>,
     entries: &[T],
     mentions: Option<&Mentions>,

@@ -1,7 +1,7 @@
 //! Price entries: the price of a part by prefix, network, MCC or country, for all accounts or one, from a day on.
 
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use hermod_domain::area::Area;
@@ -58,7 +58,7 @@ pub struct WantedPrice {
     pub from: Option<Timestamp>,
 }
 
-impl Entry for WantedPrice {
+impl FileEntry for WantedPrice {
     const KIND: Kind = Kind::Price;
     type Document = Price;
 
@@ -84,7 +84,7 @@ impl Entry for WantedPrice {
         })
     }
 
-    fn shown(_: &str, document: Price, names: &Names) -> WantedPrice {
+    fn shown(_: &str, document: Price, names: &EntryNames) -> WantedPrice {
         let Price { account, prefix, network, mcc, country, per_part, from } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
         WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), account, from }

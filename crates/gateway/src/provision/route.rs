@@ -1,8 +1,8 @@
 //! Route entries: the carriers of a destination, for all accounts, one account or one sender, with priorities and
 //! weights.
 
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names, values};
 use hermod_domain::area::Area;
@@ -135,7 +135,7 @@ impl WantedRouteCarrier {
         Ok(RouteCarrier { carrier, priority: priority.unwrap_or(place), weight: weight.unwrap_or(1) })
     }
 
-    fn shown(place: u8, via: &RouteCarrier, names: &Names) -> WantedRouteCarrier {
+    fn shown(place: u8, via: &RouteCarrier, names: &EntryNames) -> WantedRouteCarrier {
         let carrier = names.of(Kind::Carrier, via.carrier.get());
         if (via.priority, via.weight) == (place, 1) {
             return WantedRouteCarrier::Named(carrier);
@@ -154,7 +154,7 @@ impl WantedRoute {
     }
 }
 
-impl Entry for WantedRoute {
+impl FileEntry for WantedRoute {
     const KIND: Kind = Kind::Route;
     type Document = RouteEntry;
 
@@ -198,7 +198,7 @@ impl Entry for WantedRoute {
         })
     }
 
-    fn shown(_: &str, document: RouteEntry, names: &Names) -> WantedRoute {
+    fn shown(_: &str, document: RouteEntry, names: &EntryNames) -> WantedRoute {
         let RouteEntry {
             account,
             sender,

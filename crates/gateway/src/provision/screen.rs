@@ -1,7 +1,7 @@
 //! Screening rule entries: patterns that hold messages for review.
 
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks};
 use hermod_domain::catalogue::ScreenEntry;
@@ -30,7 +30,7 @@ pub struct WantedScreen {
     pub account: Option<String>,
 }
 
-impl Entry for WantedScreen {
+impl FileEntry for WantedScreen {
     const KIND: Kind = Kind::Screen;
     type Document = ScreenEntry;
 
@@ -49,7 +49,7 @@ impl Entry for WantedScreen {
         Ok(ScreenEntry { account, field: *field, pattern: required(pattern, &what, "pattern")? })
     }
 
-    fn shown(name: &str, document: ScreenEntry, names: &Names) -> WantedScreen {
+    fn shown(name: &str, document: ScreenEntry, names: &EntryNames) -> WantedScreen {
         let ScreenEntry { account, field, pattern } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
         WantedScreen { name: name.to_owned(), pattern: Some(pattern), field, account }

@@ -1,7 +1,7 @@
 //! Sender ID entries: approved, pending or blocked.
 
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names};
 use hermod_domain::catalogue::{SenderEntry, SenderState};
@@ -32,7 +32,7 @@ pub struct WantedSender {
     pub look_alike: bool,
 }
 
-impl Entry for WantedSender {
+impl FileEntry for WantedSender {
     const KIND: Kind = Kind::Sender;
     type Document = SenderEntry;
 
@@ -55,7 +55,7 @@ impl Entry for WantedSender {
         Ok(SenderEntry { account, sender: *sender, state: *state, reason: reason.clone() })
     }
 
-    fn shown(_: &str, document: SenderEntry, names: &Names) -> WantedSender {
+    fn shown(_: &str, document: SenderEntry, names: &EntryNames) -> WantedSender {
         let SenderEntry { account, sender, state, reason } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
         WantedSender { sender, account, state, reason, look_alike: false }

@@ -3,7 +3,7 @@
 //! by command or API. Fields that the file does not mention keep their value.
 
 use crate::provision::ProvisionRefusal;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::{AppliedEntry, AppliedField};
 use crate::provision::mentioned_fields::Mentioned;
@@ -24,7 +24,7 @@ struct Comparison {
 impl Draft<'_> {
     /// Applies the changed fields of a file's entry, or creates the entry. An entry that was removed since the file
     /// was last applied is not created again unless the file changed it.
-    pub(super) fn bring<T: Entry>(
+    pub(super) fn bring<T: FileEntry>(
         &mut self,
         wanted: &T,
         mentioned: &Mentioned,
@@ -72,7 +72,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn compare<T: Entry>(
+    fn compare<T: FileEntry>(
         &self,
         wanted: &T,
         mentioned: &Mentioned,
@@ -109,7 +109,7 @@ impl Draft<'_> {
     }
 
     /// Whether a field of the file is the same as when it was last applied.
-    fn says_as_before<T: Entry>(&self, wanted: &T, field: &str, last: &AppliedEntry) -> bool {
+    fn says_as_before<T: FileEntry>(&self, wanted: &T, field: &str, last: &AppliedEntry) -> bool {
         let Some(AppliedField { file, stored: _ }) = last.fields.get(field) else {
             return T::ONLY_WHEN_NEW.contains(&field);
         };
@@ -124,7 +124,7 @@ impl Draft<'_> {
     }
 
     /// Parses the entry from its fields. The secret is copied, because the fields hide it.
-    fn read_entry<T: Entry>(
+    fn read_entry<T: FileEntry>(
         &self,
         wanted: &T,
         mut fields: Map<String, Value>,
@@ -143,7 +143,7 @@ impl Draft<'_> {
     }
 
     /// Records the file's values and the stored values of the applied fields.
-    fn remember<T: Entry>(
+    fn remember<T: FileEntry>(
         &mut self,
         wanted: &T,
         mentioned: &Mentioned,

@@ -2,8 +2,8 @@
 //! one-time link, and accepts each account.
 
 use crate::provision::ProvisionRefusal;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry};
 use crate::provision::email_address::canonical_email;
 use crate::provision::kind::Kind;
 use hermod_domain::catalogue::{Membership, PendingInvitation, Role, User};
@@ -52,7 +52,7 @@ pub struct WantedMembership {
     pub role: Role,
 }
 
-impl Entry for WantedUser {
+impl FileEntry for WantedUser {
     const KIND: Kind = Kind::User;
     type Document = User;
 
@@ -89,7 +89,7 @@ impl Entry for WantedUser {
         })
     }
 
-    fn shown(name: &str, document: User, names: &Names) -> WantedUser {
+    fn shown(name: &str, document: User, names: &EntryNames) -> WantedUser {
         let User { name: person, accounts, password: _, is_proven: _, second_factor: _, disabled } = document;
         let name_of = |account: AccountId| names.of(Kind::Account, account.get());
         let pending = accounts.iter().filter(|membership| membership.pending.is_some());

@@ -1,10 +1,10 @@
 //! The HTTP listeners: which routers each of them serves, and the addresses under which they are reached.
 
 use super::Running;
-use crate::config::{Config, Network};
+use crate::config::{Config, IpNetwork};
 use crate::edges::http_api::{self, MetricsPage};
 use crate::edges::operator_api::{self, OperatorApi};
-use crate::http::{self, HttpListener, Limits, Reach, Security, TrustedProxies};
+use crate::http::{self, HttpLimits, HttpListener, Reach, Security, TrustedProxies};
 use crate::open_files::OPERATIONS_CONNECTIONS_MAX;
 use crate::secrets::operator_token::OperatorToken;
 use crate::telemetry;
@@ -80,7 +80,7 @@ impl Running {
         if operations.is_none() {
             customers = customers.merge(operator.clone().router());
         }
-        let limits = Limits::of(&config.http, &config.https);
+        let limits = HttpLimits::of(&config.http, &config.https);
         self.serve("http", listener, customers, limits);
         if let Some((socket, tls)) = https {
             let listener =
@@ -101,7 +101,7 @@ impl Running {
         }
     }
 
-    fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: Limits) {
+    fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: HttpLimits) {
         let (clock, workers) = (self.world.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
             http::serve(listener, router, clock, &workers, limits).await;
@@ -109,8 +109,8 @@ impl Running {
     }
 }
 
-fn trusted(networks: &[Network]) -> Arc<TrustedProxies> {
-    Arc::new(TrustedProxies::new(networks.iter().map(|Network(network)| *network)))
+fn trusted(networks: &[IpNetwork]) -> Arc<TrustedProxies> {
+    Arc::new(TrustedProxies::new(networks.iter().map(|IpNetwork(network)| *network)))
 }
 
 /// Returns the address of the web pages: the configured one, or that of a listener.

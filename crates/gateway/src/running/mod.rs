@@ -16,7 +16,7 @@ use http_listeners::{HttpSockets, operator_url};
 
 use crate::app::{FailOver, LOOK_EVERY, operator};
 use crate::clock::{Clock, within};
-use crate::config::{Config, Shutdown};
+use crate::config::{Config, ShutdownSection};
 use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::http::http2;
 use crate::open_files::{self, Needs};
@@ -115,7 +115,7 @@ pub struct Running {
     /// Every certificate in use.
     certificates: Vec<Arc<Tls>>,
     world: Arc<World>,
-    shutdown: Shutdown,
+    shutdown: ShutdownSection,
     /// Groups of tasks, in the order of stopping.
     front: Workers,
     links: Workers,
@@ -155,7 +155,7 @@ impl Running {
                 tls_port: smpps_addr.map(|address| address.port()),
                 idle_timeout: config.smpp.idle_timeout.into(),
             });
-        let mail = mail::Settings::new(&config.mail);
+        let mail = mail::MailSettings::new(&config.mail);
         let world = Arc::new(if mail.is_some() { world.sending_mail() } else { world });
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
@@ -175,7 +175,7 @@ impl Running {
         running.start_periodic_tasks(&config);
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
-        let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
+        let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
         world.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(world.clone(), settings, &running.webhooks);
         if let Some(mail) = mail {
@@ -238,7 +238,7 @@ impl Running {
     /// no new connections, unbinds, and closes connections after their responses. What was read is finished. Then it waits
     /// for carriers' responses, and closes the store last: another node takes the engine over.
     pub async fn stop(self) -> Result<(), StoreError> {
-        let Shutdown { announce, linger } = self.shutdown;
+        let ShutdownSection { announce, linger } = self.shutdown;
         self.world.announce_stop();
         let _ = within(announce.into(), std::future::pending::<()>()).await;
         // Commands find no running gateway from here on. If the file stays, their connection fails.
@@ -260,7 +260,7 @@ impl Running {
         plain: Option<TcpListener>,
         sealed: Option<(TcpListener, Arc<Tls>)>,
     ) -> Result<(), StartError> {
-        let settings = smpp::Settings::new(&config.smpp).map_err(StartError::Listener)?;
+        let settings = smpp::SmppSettings::new(&config.smpp).map_err(StartError::Listener)?;
         let settings = Arc::new(settings);
         let plain = plain.map(|socket| smpp::SmppListener { socket, tls: None });
         let sealed = sealed.map(|(socket, tls)| smpp::SmppListener { socket, tls: Some(tls) });

@@ -2,7 +2,7 @@
 
 use super::{AUDIT_COPY_FOLDER, StartError, clock_check};
 use crate::clock::Clock;
-use crate::config::{Config, Node};
+use crate::config::{Config, NodeSection};
 use crate::secrets::operator_token::{self, OperatorToken};
 use crate::secrets::{Pepper, PepperError, StoreContents};
 use crate::telemetry;
@@ -66,7 +66,9 @@ pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartErr
 
 /// Makes this gateway one of several nodes, if the settings say so.
 fn as_node(server: Server, config: &Config, clock: &Clock) -> Result<Server, StartError> {
-    let Node { name: Some(name), listen: Some(listen), address } = &config.node else { return Ok(server) };
+    let NodeSection { name: Some(name), listen: Some(listen), address } = &config.node else {
+        return Ok(server);
+    };
     let failed = |error| StartError::NodeListener { address: *listen, error };
     let socket = std::net::TcpListener::bind(listen).map_err(failed)?;
     let own = socket.local_addr().map_err(failed)?;

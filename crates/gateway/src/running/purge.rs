@@ -18,8 +18,8 @@ const PAUSE_MIN: Duration = Duration::from_millis(2);
 /// The pause is halved after each such period of steps: more data becomes due than the steps delete.
 const PAUSE_HALVED_AFTER: Duration = Duration::from_secs(5);
 
-pub(super) fn retention(settings: &config::Retention) -> Retention {
-    let config::Retention { text, messages, idempotency_keys, inbound } = settings;
+pub(super) fn retention(settings: &config::RetentionSection) -> Retention {
+    let config::RetentionSection { text, messages, idempotency_keys, inbound } = settings;
     Retention {
         text: (*text).into(),
         messages: (*messages).into(),

@@ -5,7 +5,7 @@
 
 use super::secret::write_private;
 use super::source::SecretSource;
-use crate::config::Data;
+use crate::config::DataSection;
 use hermod_domain::audit::AuditKey;
 use hermod_domain::erasure::ErasureKey;
 use hermod_store::{NodeKey, PepperFingerprint};
@@ -79,12 +79,12 @@ impl Pepper {
 
     /// Finds the pepper of a gateway: `[data] pepper_file`, else the variable `HERMOD_PEPPER`, else `pepper.key` in the data
     /// folder.
-    pub fn source(data: &Data) -> SecretSource {
+    pub fn source(data: &DataSection) -> SecretSource {
         SecretSource::find(data.pepper_file.as_deref(), PEPPER_VARIABLE, data.folder.join(PEPPER_FILE))
     }
 
     /// Reads the pepper of a gateway. Generates it only for an empty store, and only in the data folder.
-    pub fn load(data: &Data, contents: StoreContents) -> Result<Pepper, PepperError> {
+    pub fn load(data: &DataSection, contents: StoreContents) -> Result<Pepper, PepperError> {
         let place = Pepper::source(data);
         let key = match &place {
             SecretSource::DataFolder(_) => return Pepper::load_or_make(&data.folder, contents),

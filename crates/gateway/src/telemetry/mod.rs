@@ -3,7 +3,7 @@
 mod descriptions;
 mod escaping;
 
-use crate::config::{Log, LogFormat, level_filter};
+use crate::config::{LogFormat, LogSection, level_filter};
 use escaping::JsonLines;
 use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -24,8 +24,8 @@ const SECONDS_BUCKETS: [f64; 14] =
 const COUNT_BUCKETS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
 /// Starts logging to standard error. Only the first call in a process has an effect.
-pub fn start_logging(log: &Log) -> Result<(), String> {
-    let Log { format, level } = log;
+pub fn start_logging(log: &LogSection) -> Result<(), String> {
+    let LogSection { format, level } = log;
     let filter = level_filter(level)?;
     // Colours only on a terminal.
     let lines = lines(*format, std::io::stderr().is_terminal(), std::io::stderr);
@@ -87,8 +87,8 @@ pub fn name_node(name: Option<&str>) {
 }
 
 /// Returns the metrics of this process, shared by all gateways in it.
-pub fn figures() -> &'static Figures {
-    static FIGURES: OnceLock<Figures> = OnceLock::new();
+pub fn figures() -> &'static ProcessFigures {
+    static FIGURES: OnceLock<ProcessFigures> = OnceLock::new();
     FIGURES.get_or_init(|| {
         let mut builder = PrometheusBuilder::new();
         if let Some(node) = NODE.get() {
@@ -104,15 +104,15 @@ pub fn figures() -> &'static Figures {
             tracing::warn!("Another metrics recorder is installed; /metrics stays empty");
         }
         descriptions::describe_all();
-        Figures { handle }
+        ProcessFigures { handle }
     })
 }
 
-pub struct Figures {
+pub struct ProcessFigures {
     handle: PrometheusHandle,
 }
 
-impl Figures {
+impl ProcessFigures {
     /// Renders all metrics in the Prometheus text format.
     pub fn render(&self, uptime: Duration) -> String {
         gauge!("hermod_uptime_seconds").set(uptime.as_secs_f64());

@@ -3,7 +3,7 @@
 use crate::client::{Client, bearer};
 use crate::fixture::{LIMITS, Service};
 use crate::test_customers::ACME;
-use hermod_gateway::http::Limits;
+use hermod_gateway::http::HttpLimits;
 use std::time::Duration;
 
 /// Advances the clock second by second until the connection ends or bytes arrive. Returns the number of seconds.
@@ -90,7 +90,7 @@ async fn idle_connection_is_kept_for_75_seconds() {
 
 #[tokio::test]
 async fn connection_over_the_limit_waits_for_a_free_slot() {
-    let service = Service::start_with(Limits { connections_max: 2, ..LIMITS }).await;
+    let service = Service::start_with(HttpLimits { connections_max: 2, ..LIMITS }).await;
     let (mut one, mut two) = (service.client().await, service.client().await);
     assert_eq!(one.get(ACME, "/api/v1/balance").await.status, 200);
     assert_eq!(two.get(ACME, "/api/v1/balance").await.status, 200);
@@ -141,7 +141,7 @@ async fn client_that_half_closes_after_a_request_gets_the_response() {
 
 #[tokio::test]
 async fn connections_over_the_limit_of_one_address_are_closed() {
-    let service = Service::start_with(Limits { per_address_max: 2, ..LIMITS }).await;
+    let service = Service::start_with(HttpLimits { per_address_max: 2, ..LIMITS }).await;
     let (mut first, _second) = (service.client().await, service.client().await);
     assert_eq!(first.get(ACME, "/api/v1/balance").await.status, 200);
     let mut third = service.client().await;

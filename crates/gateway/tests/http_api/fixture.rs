@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::http_api::{MetricsPage, RenderMetrics, router};
-use hermod_gateway::http::{HttpListener, Limits, Reach, Security, TrustedProxies, serve};
+use hermod_gateway::http::{HttpLimits, HttpListener, Reach, Security, TrustedProxies, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
@@ -24,7 +24,7 @@ pub(crate) const SECRET: &str = "s3cret:with:colons:and:26:characters";
 /// The start time of every test.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
-pub(crate) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: HttpLimits = HttpLimits {
     connections_max: 64,
     per_address_max: 64,
     half_open_max: 64,
@@ -37,7 +37,7 @@ pub(crate) const LIMITS: Limits = Limits {
 
 /// Settings that a test can change.
 pub(crate) struct Opening {
-    pub(crate) limits: Limits,
+    pub(crate) limits: HttpLimits,
     pub(crate) metrics: RenderMetrics,
     pub(crate) security: Security,
     pub(crate) proxies: TrustedProxies,
@@ -73,7 +73,7 @@ impl Service {
         Service::start_with(LIMITS).await
     }
 
-    pub(crate) async fn start_with(limits: Limits) -> Service {
+    pub(crate) async fn start_with(limits: HttpLimits) -> Service {
         Service::open(Opening { limits, ..Opening::default() }).await
     }
 

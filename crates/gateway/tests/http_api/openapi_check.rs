@@ -4,7 +4,7 @@
 use crate::client::Reply;
 use crate::fixture::Service;
 use hermod_gateway::edges::http_api::document::bodies::{
-    Accepted, Balance, InboundPage, MessageStatus, Replayed,
+    AcceptedBody, BalanceBody, InboundPage, MessageStatusBody, Replayed,
 };
 use hermod_gateway::edges::http_api::document::document;
 use hermod_gateway::http::openapi_errors::ErrorBody;
@@ -30,11 +30,11 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
         check_header(name, header, reply.header(&name.to_ascii_lowercase()));
     }
     match (template, status.as_str()) {
-        ("/sms", "202") => drop(read::<Accepted>(reply)),
+        ("/sms", "202") => drop(read::<AcceptedBody>(reply)),
         ("/sms", "200") => drop(read::<Replayed>(reply)),
-        ("/sms/{id}", "200") => drop(read::<MessageStatus>(reply)),
+        ("/sms/{id}", "200") => drop(read::<MessageStatusBody>(reply)),
         ("/inbound", "200") => drop(read::<InboundPage>(reply)),
-        ("/balance", "200") => drop(read::<Balance>(reply)),
+        ("/balance", "200") => drop(read::<BalanceBody>(reply)),
         _ => assert!(read::<ErrorBody>(reply).error.contains(": ")),
     }
 }

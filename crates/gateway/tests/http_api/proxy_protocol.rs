@@ -5,7 +5,7 @@ use crate::client::{Client, bearer};
 use crate::fixture::{LIMITS, Opening, Service};
 use crate::test_customers::{ACME, LISTED};
 use crate::tls::Secured;
-use hermod_gateway::http::{Limits, TrustedProxies};
+use hermod_gateway::http::{HttpLimits, TrustedProxies};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -20,7 +20,7 @@ const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// The command LOCAL without addresses, as health checks send it.
 const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
 
-fn opening(limits: Limits) -> Opening {
+fn opening(limits: HttpLimits) -> Opening {
     let proxy_protocol_from = TrustedProxies::new(["127.0.0.2/32".parse().unwrap()]);
     Opening { limits, proxy_protocol_from, ..Opening::default() }
 }
@@ -84,7 +84,7 @@ async fn failed_sign_ins_are_limited_per_address_in_the_header() {
 
 #[tokio::test]
 async fn connections_are_limited_per_address_in_the_header() {
-    let service = Service::open(opening(Limits { per_address_max: 1, ..LIMITS })).await;
+    let service = Service::open(opening(HttpLimits { per_address_max: 1, ..LIMITS })).await;
     let mut first = client(&service, &header_of(OTHER)).await;
     assert_eq!(first.get(ACME, "/api/v1/balance").await.status, 200);
     assert!(client(&service, &header_of(OTHER)).await.is_closed().await);

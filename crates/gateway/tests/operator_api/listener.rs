@@ -2,7 +2,7 @@
 
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Network};
+use hermod_gateway::config::{Bytes, Config, IpNetwork};
 use hermod_gateway::running::{GatewayOptions, OPERATOR_URL_FILE, Running, open};
 use hermod_gateway::secrets::operator_token::find;
 use hermod_gateway::world::World;
@@ -209,7 +209,7 @@ const FORWARDING_HEADERS: [&str; 7] = [
 #[tokio::test]
 async fn trusted_proxy_on_this_machine_is_never_local() {
     let trusting = |config: &mut Config| {
-        config.http.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+        config.http.trusted_proxies = vec![IpNetwork::parse("127.0.0.1").unwrap()];
     };
     let Started { running, http, token, .. } = start_with(false, trusting).await;
     for path in ["/operator/v1/accounts", "/operator/v1/docs", "/operator/v1/openapi.json", "/metrics"] {
@@ -244,7 +244,7 @@ async fn operator_api_and_metrics_reject_the_host_of_another_machine() {
 #[tokio::test]
 async fn operator_api_and_metrics_reject_forwarded_requests() {
     let trusting = |config: &mut Config| {
-        config.http.trusted_proxies = vec![Network::parse("127.0.0.9").unwrap()];
+        config.http.trusted_proxies = vec![IpNetwork::parse("127.0.0.9").unwrap()];
     };
     let Started { running, http, token, .. } = start_with(false, trusting).await;
     let paths = ["/operator/v1/accounts", "/operator/v1/docs", "/operator/v1/openapi.json", "/metrics"];
@@ -261,7 +261,7 @@ async fn operator_api_and_metrics_reject_forwarded_requests() {
 #[tokio::test]
 async fn operator_api_and_metrics_answer_remote_callers_if_configured() {
     let Started { running, http, token, .. } = start_with(false, |config| {
-        config.http.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+        config.http.trusted_proxies = vec![IpNetwork::parse("127.0.0.1").unwrap()];
         config.operator.from_anywhere = true;
     })
     .await;

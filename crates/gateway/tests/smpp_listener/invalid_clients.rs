@@ -2,7 +2,7 @@
 
 use crate::fixture::{PATIENCE, RawClient, TestGateway, bind, bind_from, header, impatient};
 use hermod_gateway::clock::within;
-use hermod_gateway::config::Network;
+use hermod_gateway::config::IpNetwork;
 use hermod_smpp::{CommandId, CommandStatus};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -166,7 +166,7 @@ async fn client_that_never_reads_is_closed_and_others_are_served() {
 #[tokio::test]
 async fn address_in_the_proxy_header_of_a_trusted_proxy_counts() {
     let trusting = |config: &mut hermod_gateway::config::Config| {
-        config.smpp.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+        config.smpp.trusted_proxies = vec![IpNetwork::parse("127.0.0.1").unwrap()];
         config.smpp.max_sessions_per_address = 1;
     };
     let gateway = TestGateway::open(trusting).await;

@@ -1,7 +1,7 @@
 //! Password guessing over SMPP: slow responses and no hashing beyond the budget.
 
 use crate::fixture::{RawClient, TestGateway, bind, bind_from};
-use hermod_gateway::config::{Config, Network};
+use hermod_gateway::config::{Config, IpNetwork};
 use hermod_smpp::CommandStatus;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ const SHOP_OWNER: u8 = 201;
 const BANK_OWNER: u8 = 202;
 
 fn behind_a_proxy(config: &mut Config) {
-    config.smpp.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+    config.smpp.trusted_proxies = vec![IpNetwork::parse("127.0.0.1").unwrap()];
 }
 
 /// Returns the status of a bind from this address.

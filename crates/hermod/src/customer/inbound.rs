@@ -6,7 +6,7 @@ use crate::operator::messages::{UNASSIGNED_EXAMPLES, UnassignedArgs};
 use crate::output::{self, Align, TextTable};
 use crate::runtime;
 use clap::{Args, Subcommand};
-use hermod_gateway::edges::http_api::document::bodies::{InboundMessage, InboundPage};
+use hermod_gateway::edges::http_api::document::bodies::{InboundMessageBody, InboundPage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +60,7 @@ impl InboundArgs {
                 ("to", Align::Left),
                 ("text", Align::Left),
             ]);
-            for InboundMessage { id, from, to, text, received_at, .. } in &messages {
+            for InboundMessageBody { id, from, to, text, received_at, .. } in &messages {
                 table.row([id.to_string(), received_at.clone(), from.clone(), to.clone(), text.clone()]);
             }
             output::print(&table.text("No new messages."))?;

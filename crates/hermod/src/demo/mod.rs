@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use control::ControlSocket;
 use credentials::DemoCredentials;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config, Log, LogFormat, Network, Period, Shutdown};
+use hermod_gateway::config::{Config, IpNetwork, LogFormat, LogSection, Period, ShutdownSection};
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::telemetry;
@@ -114,7 +114,7 @@ impl DemoArgs {
 
 impl Start {
     fn run(self) -> CommandResult {
-        let log = Log { format: LogFormat::Human, level: self.log.clone() };
+        let log = LogSection { format: LogFormat::Human, level: self.log.clone() };
         telemetry::start_logging(&log).map_err(|sentence| Failure::usage(format!("--log: {sentence}")))?;
         runtime::block_on(self.serve())
     }
@@ -124,14 +124,14 @@ impl Start {
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
-        config.shutdown = Shutdown::AT_ONCE;
+        config.shutdown = ShutdownSection::AT_ONCE;
         // Below the default limit of open files.
         config.http.max_connections = CONNECTIONS_MAX;
         config.smpp.max_sessions = CONNECTIONS_MAX;
         config.webhooks.max_posts = CONNECTIONS_MAX;
         // For `hermod webhook listen` on this machine.
         config.webhooks.allow_http = true;
-        config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(Network::parse).collect();
+        config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(IpNetwork::parse).collect();
         config
     }
 

@@ -5,7 +5,7 @@ use crate::client::{ApiRequest, ApiResponse, CallError, StreamedResponse, read, 
 use crate::failure::{CommandResult, Failure};
 use bytes::Bytes;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config, Log, LogFormat};
+use hermod_gateway::config::{Config, LogFormat, LogSection};
 use hermod_gateway::edges::operator_api;
 use hermod_gateway::provision;
 use hermod_gateway::running::{self, Opened, StartError, StoreError};
@@ -57,7 +57,7 @@ impl InProcess {
         config: &Config,
     ) -> Result<Option<InProcess>, Failure> {
         // The store reports problems in the log. Logging has started already if this is a second command.
-        let _ = telemetry::start_logging(&Log { format: LogFormat::Human, level: "error".to_owned() });
+        let _ = telemetry::start_logging(&LogSection { format: LogFormat::Human, level: "error".to_owned() });
         let clock = Clock::real();
         let Opened { store, pepper, operator_token } = match open(config, &clock) {
             Ok(opened) => opened,

@@ -13,7 +13,9 @@ use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Shutdown, Source, StoreAddress};
+use hermod_gateway::config::{
+    Bytes, Config, IpNetwork, MailSection, MailTls, Period, ShutdownSection, Source, StoreAddress,
+};
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
@@ -79,8 +81,8 @@ impl GatewaySetup {
     }
 }
 
-fn network(text: &str) -> Network {
-    Network::parse(text).expect("a network")
+fn network(text: &str) -> IpNetwork {
+    IpNetwork::parse(text).expect("a network")
 }
 
 /// A gateway in this process.
@@ -102,10 +104,10 @@ impl InProcess {
         if let Some(server) = staged.mail {
             let (server, port) = (Some(server.ip().to_string()), Some(server.port()));
             let sender = Some("sms@example.org".to_owned());
-            config.mail = Mail { server, port, tls: MailTls::None, sender, ..config.mail };
+            config.mail = MailSection { server, port, tls: MailTls::None, sender, ..config.mail };
         }
         config.portal.url.clone_from(&staged.portal_url);
-        config.shutdown = Shutdown::AT_ONCE;
+        config.shutdown = ShutdownSection::AT_ONCE;
         config.data.folder = data_folder(folder);
         config.data.store = store_of(&config.data.folder);
         config.data.low_water = Bytes(16 << 20);

@@ -7,7 +7,7 @@ use crate::pages::keys::AddressCheck;
 use hermod_domain::catalogue::AllowList;
 use hermod_gateway::app::operator::{self, LiveBinds};
 use hermod_gateway::app::rejecting_list;
-use hermod_gateway::config::Network;
+use hermod_gateway::config::IpNetwork;
 use hermod_gateway::provision::Kind;
 use serde_json::{Map, json};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ const LINES_MAX: usize = 200;
 /// Returns the networks of a list in canonical form, or what is wrong with it.
 pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
     let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
-    let network = |(index, line): (usize, &str)| match Network::parse(line) {
+    let network = |(index, line): (usize, &str)| match IpNetwork::parse(line) {
         Some(network) => Ok(network.to_string()),
         None => Err(format!(
             "Line {}: write an address such as 203.0.113.9, or a network such as 203.0.113.0/24 or 2001:db8::/32.",
@@ -54,7 +54,7 @@ pub(super) async fn save_of_connection(
 
 /// Returns a list as it is shown in a field.
 pub(super) fn text(list: &AllowList) -> String {
-    let lines: Vec<String> = list.0.iter().map(|network| Network(*network).to_string()).collect();
+    let lines: Vec<String> = list.0.iter().map(|network| IpNetwork(*network).to_string()).collect();
     lines.join("\n")
 }
 
@@ -79,7 +79,7 @@ pub(super) fn admission(address: IpAddr, with: &str, lists: [(String, &AllowList
     };
     let line = |(name, list): &(String, &AllowList)| match (list.is_empty(), list.matching(address)) {
         (true, _) => format!("{name}: admits any address"),
-        (false, Some(network)) => format!("{name}: {} matches", Network(*network)),
+        (false, Some(network)) => format!("{name}: {} matches", IpNetwork(*network)),
         (false, None) => format!("{name}: no match in {}", summary(list)),
     };
     AddressCheck { is_admitted: rejecting.is_none(), text, lists: lists.iter().map(line).collect() }

@@ -11,7 +11,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse as _, Response};
 use hermod_domain::catalogue::User;
 use hermod_gateway::edges::http_api::document::page_in;
-use hermod_gateway::http::openapi_page::Frame;
+use hermod_gateway::http::openapi_page::PageFrame;
 use std::sync::LazyLock;
 
 /// `GET /`: leads to the first account of the user, to the invitations, or to the sign-in.
@@ -47,7 +47,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
     let head = format!(
         "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"stylesheet\" href=\"{style}\">\n"
     );
-    page_in(Frame { head: &head, top: TOP })
+    page_in(PageFrame { head: &head, top: TOP })
 });
 
 /// `GET /docs`. Needs no session: the documentation is public.

@@ -56,14 +56,14 @@ pub(crate) fn mix(number: u64) -> u64 {
 }
 
 /// All messages of the benchmark.
-pub(crate) struct Traffic {
+pub(crate) struct BenchTraffic {
     pub(crate) messages: u64,
     pub(crate) end_ms: i64,
 }
 
-impl Traffic {
-    pub(crate) fn ending_at(messages: u64, end_ms: i64) -> Traffic {
-        Traffic { messages, end_ms }
+impl BenchTraffic {
+    pub(crate) fn ending_at(messages: u64, end_ms: i64) -> BenchTraffic {
+        BenchTraffic { messages, end_ms }
     }
 
     pub(crate) fn end(&self) -> Timestamp {
@@ -91,7 +91,7 @@ impl Traffic {
 
     pub(crate) fn connection(number: u64) -> ConnectionId {
         let second = u32::try_from(mix(number ^ 1) % 2).expect("a bit");
-        ConnectionId::new(Traffic::account(number).get() * 2 + second)
+        ConnectionId::new(BenchTraffic::account(number).get() * 2 + second)
     }
 
     pub(crate) fn carrier(number: u64) -> CarrierId {
@@ -102,7 +102,7 @@ impl Traffic {
     }
 
     pub(crate) fn sender(number: u64) -> Sender {
-        let account = Traffic::account(number);
+        let account = BenchTraffic::account(number);
         // A sender in a hundred thousand messages, on some days only.
         let text = match mix(number ^ 3) % 100_000 {
             0 => format!("Rare{}", number % 7),
@@ -153,12 +153,12 @@ impl Traffic {
     }
 
     fn message(&self, number: u64) -> FilledMessage {
-        let (id, carrier, state) = (self.id(number), Traffic::carrier(number), self.state(number));
+        let (id, carrier, state) = (self.id(number), BenchTraffic::carrier(number), self.state(number));
         let took = 400 + mix(number ^ 10) % 20_000;
         let step = |at_ms, kind| HistoryStep { at_ms, part: PartNo::FIRST, what: StepNote::Step(kind) };
         let mut steps = vec![
             step(2, StepKind::Sent { carrier, link: LinkId(number % 8) }),
-            step(31, StepKind::CarrierAccepted { carrier, remote: Traffic::remote(number) }),
+            step(31, StepKind::CarrierAccepted { carrier, remote: BenchTraffic::remote(number) }),
         ];
         let refund = (state == MessageState::Rejected).then_some(Money::from_micros(65_000));
         if state.is_final() {
@@ -176,11 +176,11 @@ impl Traffic {
         FilledMessage {
             message: RecordedMessage {
                 id,
-                account: Traffic::account(number),
-                connection: Traffic::connection(number),
+                account: BenchTraffic::account(number),
+                connection: BenchTraffic::connection(number),
                 carrier,
-                from: Traffic::sender(number),
-                to: Some(Traffic::recipient(number)),
+                from: BenchTraffic::sender(number),
+                to: Some(BenchTraffic::recipient(number)),
                 encoding: Encoding::Gsm7,
                 parts: 1,
                 cost: Money::from_micros(65_000),
@@ -191,15 +191,15 @@ impl Traffic {
                 refund,
             },
             first_carrier: None,
-            request: (!number.is_multiple_of(5)).then(|| Traffic::request(number).into()),
-            key: number.is_multiple_of(3).then(|| Traffic::key(number)),
+            request: (!number.is_multiple_of(5)).then(|| BenchTraffic::request(number).into()),
+            key: number.is_multiple_of(3).then(|| BenchTraffic::key(number)),
             steps,
         }
     }
 }
 
 /// Fills the record of a closed store.
-pub(crate) fn fill(folder: &Path, traffic: &Traffic) {
+pub(crate) fn fill(folder: &Path, traffic: &BenchTraffic) {
     let mut filler = RecordFiller::open(folder).expect("the record");
     let (began, mut next, mut flushes) = (instant(), 0, 0);
     while next < traffic.messages {
@@ -217,7 +217,7 @@ pub(crate) fn fill(folder: &Path, traffic: &Traffic) {
 }
 
 /// Sends messages with texts through the store, as if over six days. One in a thousand has the word that is searched.
-pub(crate) async fn send_texts(store: &Store, traffic: &Traffic) {
+pub(crate) async fn send_texts(store: &Store, traffic: &BenchTraffic) {
     pay_in(store, TEXT_ACCOUNT).await;
     let step = DAY * 6 / u32::try_from(TEXTS).expect("a small number");
     let first = traffic.end().minus(DAY * 6);
@@ -241,15 +241,15 @@ pub(crate) async fn send_texts(store: &Store, traffic: &Traffic) {
 }
 
 /// Adds lines to the request log, half of them rejected.
-pub(crate) async fn note_requests(store: &Store, traffic: &Traffic) {
+pub(crate) async fn note_requests(store: &Store, traffic: &BenchTraffic) {
     for number in 0..REQUESTS {
-        let account = Traffic::account(number);
+        let account = BenchTraffic::account(number);
         let back = Duration::from_secs(6 * 86_400) / u32::try_from(REQUESTS).expect("small");
         let code = (number % 2 == 0).then(|| format!("code_{}", mix(number) % 20).into());
         store.note_request(RequestEntry {
             at: traffic.end().minus(back * u32::try_from(REQUESTS - number).expect("small")),
             account: Some(account),
-            connection: Some(Traffic::connection(number)),
+            connection: Some(BenchTraffic::connection(number)),
             kind: RequestKind::Http,
             operation: "POST /api/v1/sms".into(),
             who: "live-1".into(),
@@ -258,7 +258,7 @@ pub(crate) async fn note_requests(store: &Store, traffic: &Traffic) {
             code,
             reason: "The request was not valid.".into(),
             took_ms: 2,
-            request: Some(Traffic::request(number).into()),
+            request: Some(BenchTraffic::request(number).into()),
             replay: Replay::No,
             message: None,
         });

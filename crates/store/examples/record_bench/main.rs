@@ -13,7 +13,7 @@ mod setup;
 #[path = "../common/traffic.rs"]
 mod traffic;
 
-use fill::Traffic;
+use fill::BenchTraffic;
 use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,14 +26,14 @@ async fn main() -> ExitCode {
     let queries: u64 = words.next().map_or(300, |word| word.parse().expect("a number"));
     let folder = given.clone().unwrap_or_else(|| std::env::temp_dir().join("hermod-record-bench"));
     if words.next().as_deref() == Some("fill-only") {
-        fill::fill(&folder, &Traffic::ending_at(messages, wall_clock().as_millis()));
+        fill::fill(&folder, &BenchTraffic::ending_at(messages, wall_clock().as_millis()));
         return ExitCode::SUCCESS;
     }
     let marker = folder.join(format!("filled-{messages}"));
     let traffic = match std::fs::read_to_string(&marker) {
-        Ok(end) => Traffic::ending_at(messages, end.trim().parse().expect("a time in the marker")),
+        Ok(end) => BenchTraffic::ending_at(messages, end.trim().parse().expect("a time in the marker")),
         Err(_) => {
-            let traffic = Traffic::ending_at(messages, wall_clock().as_millis());
+            let traffic = BenchTraffic::ending_at(messages, wall_clock().as_millis());
             make(&folder, &traffic).await;
             std::fs::write(&marker, traffic.end_ms.to_string()).expect("the marker");
             traffic
@@ -51,7 +51,7 @@ async fn main() -> ExitCode {
     if is_fast { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-async fn make(folder: &Path, traffic: &Traffic) {
+async fn make(folder: &Path, traffic: &BenchTraffic) {
     let _ = std::fs::remove_dir_all(folder);
     let began = instant();
     let store = open(folder, true, None);

@@ -1,6 +1,6 @@
 //! Measures queries with random values, and compares each kind with the time that it may take.
 
-use crate::fill::{CARRIERS, DAYS, TEXT_ACCOUNT, Traffic, mix};
+use crate::fill::{BenchTraffic, CARRIERS, DAYS, TEXT_ACCOUNT, mix};
 use crate::setup::instant;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::MessageState;
@@ -23,7 +23,7 @@ const PAGE_ROWS: u32 = 50;
 const TEXT_QUERIES: u64 = 40;
 
 /// Measures everything. Returns whether all is fast enough.
-pub(crate) async fn measure_all(store: &Store, traffic: &Traffic, queries: u64) -> bool {
+pub(crate) async fn measure_all(store: &Store, traffic: &BenchTraffic, queries: u64) -> bool {
     println!("{:44} {:>9} {:>9} {:>9} {:>8}", "query", "p50 ms", "p99 ms", "max ms", "rows");
     let bench = Bench { store, traffic, queries };
     let mut is_fast = true;
@@ -42,14 +42,14 @@ pub(crate) async fn measure_all(store: &Store, traffic: &Traffic, queries: u64) 
 }
 
 /// A filter by the number of a message that exists.
-type Filter = fn(&Traffic, u64) -> MessageFilter;
+type Filter = fn(&BenchTraffic, u64) -> MessageFilter;
 
 fn none() -> MessageFilter {
     MessageFilter::default()
 }
 
 fn prefix(number: u64, digits: usize) -> MessageFilter {
-    let prefix = Traffic::recipient(number).digits()[..digits].to_owned();
+    let prefix = BenchTraffic::recipient(number).digits()[..digits].to_owned();
     MessageFilter { recipient: Some(RecipientFilter::Prefix(prefix)), ..none() }
 }
 
@@ -58,7 +58,7 @@ fn state(state: MessageState) -> MessageFilter {
 }
 
 /// A random time range of two days that has the message.
-fn two_days(traffic: &Traffic, number: u64) -> (Option<Timestamp>, Option<Timestamp>) {
+fn two_days(traffic: &BenchTraffic, number: u64) -> (Option<Timestamp>, Option<Timestamp>) {
     let at = traffic.id(number).accepted_at();
     (Some(at.minus(Duration::from_secs(90_000))), Some(at.plus(Duration::from_secs(90_000))))
 }
@@ -72,17 +72,23 @@ fn filters() -> Vec<(&'static str, Filter)> {
         }),
         ("message id", |traffic, number| MessageFilter { id: Some(traffic.id(number)), ..none() }),
         ("recipient", |_, number| MessageFilter {
-            recipient: Some(RecipientFilter::Exact(Traffic::recipient(number))),
+            recipient: Some(RecipientFilter::Exact(BenchTraffic::recipient(number))),
             ..none()
         }),
         ("recipient, 2 digits", |_, number| prefix(number, 2)),
         ("recipient, 7 digits", |_, number| prefix(number, 7)),
         ("recipient, 9 digits", |_, number| prefix(number, 9)),
-        ("carrier's id", |_, number| MessageFilter { carrier_id: Some(Traffic::remote(number)), ..none() }),
-        ("request id", |_, number| MessageFilter { request: Some(Traffic::request(number)), ..none() }),
-        ("idempotency key", |_, number| MessageFilter { key: Some(Traffic::key(number / 3 * 3)), ..none() }),
+        ("carrier's id", |_, number| MessageFilter {
+            carrier_id: Some(BenchTraffic::remote(number)),
+            ..none()
+        }),
+        ("request id", |_, number| MessageFilter { request: Some(BenchTraffic::request(number)), ..none() }),
+        ("idempotency key", |_, number| MessageFilter {
+            key: Some(BenchTraffic::key(number / 3 * 3)),
+            ..none()
+        }),
         ("webhook event", |_, number| MessageFilter { event: Some(EventId(number / 2 * 2)), ..none() }),
-        ("sender", |_, number| MessageFilter { sender: Some(Traffic::sender(number)), ..none() }),
+        ("sender", |_, number| MessageFilter { sender: Some(BenchTraffic::sender(number)), ..none() }),
         ("rare sender", |_, number| MessageFilter {
             sender: Sender::parse(&format!("Rare{}", number % 7)).ok(),
             ..none()
@@ -91,27 +97,30 @@ fn filters() -> Vec<(&'static str, Filter)> {
         ("rejected", |_, _| state(MessageState::Rejected)),
         ("open", |_, _| state(MessageState::Submitted)),
         ("country", |_, number| MessageFilter {
-            country: Numbers::embedded().find(Traffic::recipient(number)).country,
+            country: Numbers::embedded().find(BenchTraffic::recipient(number)).country,
             ..none()
         }),
         ("network", |_, number| MessageFilter {
-            network: Numbers::embedded().find(Traffic::recipient(number)).network,
+            network: Numbers::embedded().find(BenchTraffic::recipient(number)).network,
             ..none()
         }),
-        ("carrier", |_, number| MessageFilter { carrier: Some(Traffic::carrier(number)), ..none() }),
+        ("carrier", |_, number| MessageFilter { carrier: Some(BenchTraffic::carrier(number)), ..none() }),
         ("rare carrier", |_, _| MessageFilter {
             carrier: Some(CarrierId::new(u32::try_from(CARRIERS).expect("small"))),
             ..none()
         }),
-        ("connection", |_, number| MessageFilter { connection: Some(Traffic::connection(number)), ..none() }),
+        ("connection", |_, number| MessageFilter {
+            connection: Some(BenchTraffic::connection(number)),
+            ..none()
+        }),
         ("sender, rejected, two days", |traffic, number| {
             let (from, until) = two_days(traffic, number);
-            let sender = Some(Traffic::sender(number));
+            let sender = Some(BenchTraffic::sender(number));
             MessageFilter { sender, from, until, ..state(MessageState::Rejected) }
         }),
         ("country, expired, carrier", |_, number| MessageFilter {
-            country: Numbers::embedded().find(Traffic::recipient(number)).country,
-            carrier: Some(Traffic::carrier(number)),
+            country: Numbers::embedded().find(BenchTraffic::recipient(number)).country,
+            carrier: Some(BenchTraffic::carrier(number)),
             ..state(MessageState::Expired)
         }),
     ]
@@ -125,9 +134,9 @@ fn counts() -> Vec<(&'static str, Filter)> {
             let (from, until) = two_days(traffic, number);
             MessageFilter { from, until, ..none() }
         }),
-        ("count: sender", |_, number| MessageFilter { sender: Some(Traffic::sender(number)), ..none() }),
+        ("count: sender", |_, number| MessageFilter { sender: Some(BenchTraffic::sender(number)), ..none() }),
         ("count: country", |_, number| MessageFilter {
-            country: Numbers::embedded().find(Traffic::recipient(number)).country,
+            country: Numbers::embedded().find(BenchTraffic::recipient(number)).country,
             ..none()
         }),
         ("count: prefix of 7 digits", |_, number| prefix(number, 7)),
@@ -135,7 +144,7 @@ fn counts() -> Vec<(&'static str, Filter)> {
 }
 
 /// Statistics with their name, and whether they are of one account.
-fn statistics(traffic: &Traffic) -> Vec<(&'static str, bool, StatisticsQuery)> {
+fn statistics(traffic: &BenchTraffic) -> Vec<(&'static str, bool, StatisticsQuery)> {
     let until = traffic.end();
     let query = |resolution, by, hours: u64| StatisticsQuery {
         resolution,
@@ -171,7 +180,7 @@ fn statistics(traffic: &Traffic) -> Vec<(&'static str, bool, StatisticsQuery)> {
 
 struct Bench<'b> {
     store: &'b Store,
-    traffic: &'b Traffic,
+    traffic: &'b BenchTraffic,
     queries: u64,
 }
 
@@ -187,7 +196,8 @@ impl Bench<'_> {
         for of_account in [false, true] {
             let mut times = Times::default();
             for number in self.numbers(1) {
-                let scope = if of_account { Scope::Account(Traffic::account(number)) } else { Scope::All };
+                let scope =
+                    if of_account { Scope::Account(BenchTraffic::account(number)) } else { Scope::All };
                 // Every second query is of a later page.
                 let before = (number % 2 == 1).then(|| self.traffic.id(number + 1));
                 let limits = SearchLimits { before, rows: PAGE_ROWS };
@@ -206,7 +216,8 @@ impl Bench<'_> {
         for of_account in [false, true] {
             let mut times = Times::default();
             for number in self.numbers(2) {
-                let scope = if of_account { Scope::Account(Traffic::account(number)) } else { Scope::All };
+                let scope =
+                    if of_account { Scope::Account(BenchTraffic::account(number)) } else { Scope::All };
                 let filter = filter(self.traffic, number);
                 let began = instant();
                 self.store.count_messages(scope, filter).await.expect("a count");
@@ -220,7 +231,7 @@ impl Bench<'_> {
     async fn histories(&self) -> bool {
         let mut times = Times::default();
         for number in self.numbers(3) {
-            let (scope, id) = (Scope::Account(Traffic::account(number)), self.traffic.id(number));
+            let (scope, id) = (Scope::Account(BenchTraffic::account(number)), self.traffic.id(number));
             let began = instant();
             let history = self.store.message_history(scope, id).await.expect("an answer");
             times.add(began.elapsed(), history.expect("the message").steps.len());
@@ -231,7 +242,7 @@ impl Bench<'_> {
     async fn statistics(&self, name: &str, of_account: bool, query: StatisticsQuery) -> bool {
         let mut times = Times::default();
         for number in self.numbers(4) {
-            let scope = if of_account { Scope::Account(Traffic::account(number)) } else { Scope::All };
+            let scope = if of_account { Scope::Account(BenchTraffic::account(number)) } else { Scope::All };
             let began = instant();
             let rows = self.store.statistics(scope, query.clone()).await.expect("statistics");
             times.add(began.elapsed(), rows.len());
@@ -243,7 +254,8 @@ impl Bench<'_> {
         let (mut pages, mut coded, mut groups) = (Times::default(), Times::default(), Times::default());
         let until = self.traffic.end();
         for number in self.numbers(5) {
-            let scope = if number % 2 == 0 { Scope::All } else { Scope::Account(Traffic::account(number)) };
+            let scope =
+                if number % 2 == 0 { Scope::All } else { Scope::Account(BenchTraffic::account(number)) };
             let began = instant();
             let filter = RequestFilter { rejected: true, ..RequestFilter::default() };
             let page = self.store.request_log(scope, filter, None, PAGE_ROWS).await.expect("a page");

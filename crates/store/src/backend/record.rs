@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::read_results::NumberPage;
 pub(crate) use crate::read_results::StorePosition;
-use crate::record::pending::Position;
+use crate::record::pending::RecordPosition;
 use crate::record::tally::{Collected, SharedCollected};
 use crate::record::{
     Count, MessageFilter, MessageHistory, RecordedMessage, RequestFilter, RequestGroup, Scope, SearchLimits,
@@ -188,7 +188,7 @@ impl RecordWriting {
         record.as_ref().ok_or_else(|| StoreError::RecordUnavailable.into())
     }
 
-    pub(crate) fn position(&self) -> Result<Position, TableError> {
+    pub(crate) fn position(&self) -> Result<RecordPosition, TableError> {
         self.record()?.position()
     }
 

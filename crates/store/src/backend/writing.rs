@@ -21,11 +21,11 @@ pub(crate) enum WritingBackend {
     Postgres(Box<postgres::WritingSession>),
 }
 
-/// One transaction. Dropping it without [`Transaction::commit`] rolls it back.
+/// One transaction. Dropping it without [`BackendTransaction::commit`] rolls it back.
 #[must_use = "a transaction that is dropped is rolled back"]
-pub(crate) enum Transaction<'c> {
-    Sqlite(writing::Transaction<'c>),
-    Postgres(postgres::Batch<'c>),
+pub(crate) enum BackendTransaction<'c> {
+    Sqlite(writing::JournaledBatch<'c>),
+    Postgres(postgres::ServerBatch<'c>),
 }
 
 impl WritingBackend {
@@ -78,10 +78,10 @@ impl WritingBackend {
     }
 
     /// Begins a transaction. There is at most one at a time.
-    pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
+    pub(crate) fn begin(&self) -> Result<BackendTransaction<'_>, TableError> {
         match self {
-            WritingBackend::Sqlite(connection) => connection.begin().map(Transaction::Sqlite),
-            WritingBackend::Postgres(session) => Ok(Transaction::Postgres(session.begin())),
+            WritingBackend::Sqlite(connection) => connection.begin().map(BackendTransaction::Sqlite),
+            WritingBackend::Postgres(session) => Ok(BackendTransaction::Postgres(session.begin())),
         }
     }
 
@@ -175,13 +175,13 @@ impl WritingBackend {
     }
 }
 
-impl Transaction<'_> {
+impl BackendTransaction<'_> {
     /// Commits the transaction. Its changes are durable when this returns. Returns the number of the last batch that
     /// changed something.
     pub(crate) fn commit(self) -> Result<u64, TableError> {
         match self {
-            Transaction::Sqlite(transaction) => transaction.commit(),
-            Transaction::Postgres(batch) => batch.commit(),
+            BackendTransaction::Sqlite(transaction) => transaction.commit(),
+            BackendTransaction::Postgres(batch) => batch.commit(),
         }
     }
 }

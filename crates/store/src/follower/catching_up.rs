@@ -6,7 +6,7 @@ use crate::backend::record::Flush;
 use crate::error::StoreError;
 use crate::follower::Follower;
 use crate::follower::gaps::{Newer, rechecked, walked};
-use crate::record::pending::{PendingMessage, Position};
+use crate::record::pending::{PendingMessage, RecordPosition};
 use crate::record::{Fed, real_time};
 use hermod_domain::ids::MessageId;
 use hermod_engine::maps::HashMap;
@@ -27,7 +27,7 @@ impl Follower {
     /// Begins to catch up, or begins again: reads the store as of `needed` or a later batch.
     pub(super) fn begin_catching_up(&mut self, needed: u64) -> Result<(), StoreError> {
         let after_newest = self.writing.newest_recorded()?.map_or(0, |newest| newest + 1);
-        let position = Position {
+        let position = RecordPosition {
             sequence: self.taken,
             walk_next: Some(self.position.walk_next.map_or(after_newest, |next| next.min(after_newest))),
             walk_end: None,
@@ -77,7 +77,7 @@ impl Follower {
         }
         let messages: Vec<PendingMessage> = slice.messages.into_iter().map(walked).collect();
         self.left = self.left.saturating_sub(messages.len() as u64);
-        let mut position = Position { walk_end: Some(end), ..self.position };
+        let mut position = RecordPosition { walk_end: Some(end), ..self.position };
         match slice.last.filter(|last| *last < end) {
             Some(last) => position.walk_next = Some(last + 1),
             None => {
@@ -116,7 +116,11 @@ impl Follower {
         self.write_slice(&messages, position)
     }
 
-    fn write_slice(&mut self, messages: &[PendingMessage], position: Position) -> Result<(), StoreError> {
+    fn write_slice(
+        &mut self,
+        messages: &[PendingMessage],
+        position: RecordPosition,
+    ) -> Result<(), StoreError> {
         let flush = Flush { messages, requests: &[], position, is_watched: false };
         let flushed = self.writing.flush(&flush)?;
         self.position = position;

@@ -19,7 +19,7 @@ use state::Erasure;
 
 use crate::backend::record::{Discard, Flush, RecordBackend, RecordCheck, RecordWriting, StorePosition};
 use crate::error::StoreError;
-use crate::record::pending::{Pending, Position};
+use crate::record::pending::{PendingMessages, RecordPosition};
 use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::time::Timestamp;
@@ -83,14 +83,14 @@ struct Follower {
     meters: Meters,
     opened: (Timestamp, Instant),
     /// Where the record is.
-    position: Position,
+    position: RecordPosition,
     /// The last batch that was taken from the feed.
     taken: u64,
     /// The store's tables must have this batch before they are read.
     needed: u64,
     /// The last batch that the feed dropped, until catching up has begun.
     dropped: Option<u64>,
-    pending: Pending,
+    pending: PendingMessages,
     requests: Vec<RequestEntry>,
     /// Numbers to erase, after what was committed before.
     erased: Vec<ErasureScope>,
@@ -122,7 +122,7 @@ impl Follower {
             taken: store.sequence,
             needed: 0,
             dropped: None,
-            pending: Pending::default(),
+            pending: PendingMessages::default(),
             requests: Vec::new(),
             erased: Vec::new(),
             requested: 0,
@@ -132,7 +132,7 @@ impl Follower {
             has_failed: false,
             is_replaced: false,
             is_closed: false,
-            position: Position::default(),
+            position: RecordPosition::default(),
         }
     }
 
@@ -280,11 +280,11 @@ impl Follower {
     fn fold(&mut self) -> Result<(), StoreError> {
         self.folded_at = real_time();
         self.writing.fold(&self.following.collected, self.now())?;
-        self.put_position(Position { sequence: self.taken, ..self.position })
+        self.put_position(RecordPosition { sequence: self.taken, ..self.position })
     }
 
     /// Writes the position alone, if it has changed.
-    fn put_position(&mut self, position: Position) -> Result<(), StoreError> {
+    fn put_position(&mut self, position: RecordPosition) -> Result<(), StoreError> {
         if position != self.position {
             self.writing.flush(&Flush { messages: &[], requests: &[], position, is_watched: false })?;
             self.position = position;
@@ -351,7 +351,7 @@ impl Follower {
                 "The record lacks messages; it reads them at the next start"
             );
         }
-        let position = Position { sequence: self.taken, ..self.position };
+        let position = RecordPosition { sequence: self.taken, ..self.position };
         self.check = None;
         let finished = if self.has_backlog() || !self.writing.is_open() {
             Ok(())

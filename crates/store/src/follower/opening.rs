@@ -4,7 +4,7 @@ use crate::backend::record::{Discard, RecordCheck};
 use crate::error::StoreError;
 use crate::follower::Follower;
 use crate::record::RecordTrouble;
-use crate::record::pending::Pending;
+use crate::record::pending::PendingMessages;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Follower {
         self.readers.forget();
         self.writing.discard(&self.folder, discard)?;
         // What was taken is in the store too.
-        (self.pending, self.dropped) = (Pending::default(), None);
+        (self.pending, self.dropped) = (PendingMessages::default(), None);
         self.store.sequence = self.taken;
         self.is_replaced |= discard == Discard::SetAside;
         self.open_record()

@@ -8,8 +8,8 @@ use super::format::{
 };
 use super::pool::{FreeFile, Pool, Prepared};
 use super::recovery::Recovered;
-use super::segments::{Step, Walk, read_file, segment_path};
-use super::{Damage, DamageKind, Limits};
+use super::segments::{SegmentWalk, Step, read_file, segment_path};
+use super::{Damage, DamageKind, JournalLimits};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct Journal<F: Files = OsFiles> {
     files: F,
     folder: PathBuf,
     history: HistoryId,
-    limits: Limits,
+    limits: JournalLimits,
     pool: Pool<F>,
     /// Full segments whose records the database does not have yet, oldest first.
     full: VecDeque<Segment>,
@@ -75,7 +75,7 @@ impl<F: Files> Journal<F> {
     pub(crate) fn start(
         recovered: Recovered<F>,
         applied: u64,
-        limits: Limits,
+        limits: JournalLimits,
     ) -> Result<Journal<F>, JournalError> {
         let mut journal = Journal::start_without_thread(recovered, applied, limits)?;
         journal.pool.start_thread()?;
@@ -86,7 +86,7 @@ impl<F: Files> Journal<F> {
     pub(super) fn start_without_thread(
         recovered: Recovered<F>,
         applied: u64,
-        limits: Limits,
+        limits: JournalLimits,
     ) -> Result<Journal<F>, JournalError> {
         let Recovered { files, folder, history, found, last, chain, .. } = recovered;
         if applied < last {
@@ -189,7 +189,7 @@ impl<F: Files> Journal<F> {
         for segment in segments.filter(|segment| segment.has_records()) {
             let path = segment_path(&self.folder, segment.header.number);
             let bytes = read_file(&self.files, &path)?;
-            let mut walk = Walk::new(&bytes, &segment.header, Some(segment.last + 1), applied);
+            let mut walk = SegmentWalk::new(&bytes, &segment.header, Some(segment.last + 1), applied);
             loop {
                 let (offset, expected) = (walk.offset as u64, walk.expected);
                 match walk.step() {

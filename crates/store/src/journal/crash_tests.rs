@@ -4,7 +4,7 @@ use super::format::encode_record;
 use super::segments::find_files;
 use super::simulated_disk::Random;
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{HistoryId, Journal, JournalBatch, JournalError, Limits, Position, check, open};
+use super::{HistoryId, Journal, JournalBatch, JournalError, JournalLimits, Position, check, open};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,7 +12,8 @@ use std::path::Path;
 pub(super) const FOLDER: &str = "/data";
 pub(super) const HISTORY: HistoryId = HistoryId(*b"store of a test.");
 /// Small segments, so that a short life fills several.
-pub(super) const LIMITS: Limits = Limits { first_segment: 8192, segment_max: 32 * 1024, free_max: 40 * 1024 };
+pub(super) const LIMITS: JournalLimits =
+    JournalLimits { first_segment: 8192, segment_max: 32 * 1024, free_max: 40 * 1024 };
 
 /// 10,000 crashes.
 const SEEDS: u64 = 2_000;

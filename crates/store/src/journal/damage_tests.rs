@@ -7,7 +7,7 @@ use super::crash_tests::{FOLDER, HISTORY, LIMITS, World};
 use super::files::Files as _;
 use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
 use super::recovery::Summary;
-use super::segments::{Step, Walk, find_files, read_file, segment_path};
+use super::segments::{SegmentWalk, Step, find_files, read_file, segment_path};
 use super::simulated_disk::{Crash, SimulatedDisk};
 use super::{DamageKind, Journal, JournalBatch, JournalError, Position, check, open, open_before_damage};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn locations(disk: &SimulatedDisk, applied: u64) -> Vec<Location> {
     for file in find_files(disk, Path::new(FOLDER), HISTORY).unwrap() {
         let Some(header) = file.header else { continue };
         let bytes = read_file(disk, &file.path).unwrap();
-        let mut walk = Walk::new(&bytes, &header, None, 0);
+        let mut walk = SegmentWalk::new(&bytes, &header, None, 0);
         let mut offset = walk.offset;
         while let Step::Record(record) = walk.step() {
             let (path, is_first) = (file.path.clone(), record.sequence == header.first);

@@ -104,7 +104,7 @@ fn header_crc(bytes: &[u8; HEADER_BYTES]) -> u32 {
 
 /// One intact record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record<'a> {
+pub(super) struct JournalRecord<'a> {
     pub(super) sequence: u64,
     pub(super) encoding: u8,
     /// The CRC of the record before this one.
@@ -113,7 +113,7 @@ pub(super) struct Record<'a> {
     pub(super) payload: &'a [u8],
 }
 
-impl<'a> Record<'a> {
+impl<'a> JournalRecord<'a> {
     pub(super) fn batch(&self) -> JournalBatch<'a> {
         JournalBatch {
             sequence: self.sequence,
@@ -169,7 +169,7 @@ pub(super) fn record_at(
     offset: usize,
     seed: u32,
     wanted: impl Fn(u64, u64) -> bool,
-) -> Option<Record<'_>> {
+) -> Option<JournalRecord<'_>> {
     let header = bytes.get(offset..offset + RECORD_HEADER_BYTES)?;
     let (salt, sequence) = (u64_at(header, 8), u64_at(header, 16));
     if &header[..4] != RECORD_MAGIC || !wanted(salt, sequence) {
@@ -181,7 +181,7 @@ pub(super) fn record_at(
     }
     let covered = bytes.get(offset + 8..offset + RECORD_HEADER_BYTES + length)?;
     let crc = u32_at(header, 4);
-    (crc32c_append(seed, covered) == crc).then(|| Record {
+    (crc32c_append(seed, covered) == crc).then(|| JournalRecord {
         sequence,
         encoding: header[32],
         previous: u32_at(header, 28),
@@ -210,7 +210,7 @@ pub(super) fn find_record(
     from: usize,
     seed: u32,
     wanted: impl Fn(u64, u64) -> bool,
-) -> Option<(usize, Record<'_>)> {
+) -> Option<(usize, JournalRecord<'_>)> {
     let mut offset = from.next_multiple_of(ALIGNMENT);
     while offset + RECORD_HEADER_BYTES <= bytes.len() {
         if offset.is_multiple_of(BLANK.len()) && bytes[offset..].starts_with(&BLANK) {

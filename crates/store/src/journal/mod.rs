@@ -36,7 +36,7 @@ pub(crate) use segments::file_names;
 
 /// Sizes of the journal's files.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct JournalLimits {
     /// Size of the first segment. Each new one is twice as large as the one before, up to `segment_max`.
     pub(crate) first_segment: u64,
     /// A record that needs more gets a segment of its own size.
@@ -45,8 +45,8 @@ pub(crate) struct Limits {
     pub(crate) free_max: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { first_segment: 256 * 1024, segment_max: 16 * 1024 * 1024, free_max: 32 * 1024 * 1024 }
+impl Default for JournalLimits {
+    fn default() -> JournalLimits {
+        JournalLimits { first_segment: 256 * 1024, segment_max: 16 * 1024 * 1024, free_max: 32 * 1024 * 1024 }
     }
 }

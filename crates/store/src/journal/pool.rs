@@ -3,7 +3,7 @@
 //!
 //! A segment in use is never touched here: files come in by [`Pool::release`] and leave by [`Pool::take`].
 
-use super::Limits;
+use super::JournalLimits;
 use super::error::{JournalError, is_full};
 use super::files::Files;
 use super::segments::segment_path;
@@ -44,7 +44,7 @@ pub(super) struct Pool<F: Files> {
 struct Shared<F: Files> {
     files: F,
     folder: PathBuf,
-    limits: Limits,
+    limits: JournalLimits,
     state: Mutex<State<F>>,
     changed: Condvar,
     /// Interrupts zero-filling.
@@ -76,7 +76,7 @@ impl<F: Files> Pool<F> {
     pub(super) fn new(
         files: F,
         folder: &Path,
-        limits: Limits,
+        limits: JournalLimits,
         free: Vec<FreeFile>,
         next_number: u64,
     ) -> Pool<F> {

@@ -6,8 +6,8 @@
 
 use super::error::{Damage, DamageKind, JournalError};
 use super::files::Files;
-use super::format::{HEADER_BLOCK, HistoryId, JournalBatch, Record, SegmentHeader, find_record};
-use super::segments::{FoundFile, Step, Walk, find_files, read_file};
+use super::format::{HEADER_BLOCK, HistoryId, JournalBatch, JournalRecord, SegmentHeader, find_record};
+use super::segments::{FoundFile, SegmentWalk, Step, find_files, read_file};
 use std::path::{Path, PathBuf};
 
 /// Where a database is. A journal continues it if it has exactly this batch, or begins right after it.
@@ -151,7 +151,7 @@ impl ScanEnd {
     }
 }
 
-type Visit<'a> = &'a mut dyn FnMut(Record<'_>) -> Result<(), JournalError>;
+type Visit<'a> = &'a mut dyn FnMut(JournalRecord<'_>) -> Result<(), JournalError>;
 
 impl<F: Files> Scan<'_, F> {
     /// Visits every record after that of the database.
@@ -171,7 +171,7 @@ impl<F: Files> Scan<'_, F> {
             }
             self.check_link(file, header, previous)?;
             let bytes = read_file(self.files, &file.path)?;
-            let mut walk = Walk::new(&bytes, header, end_before, applied);
+            let mut walk = SegmentWalk::new(&bytes, header, end_before, applied);
             self.walk((file, next.map(|(next, _)| *next)), &mut walk, end, visit)?;
             previous = Some(walk.chain);
         }
@@ -211,7 +211,7 @@ impl<F: Files> Scan<'_, F> {
     fn walk(
         &self,
         (file, next): (&FoundFile, Option<&FoundFile>),
-        walk: &mut Walk<'_>,
+        walk: &mut SegmentWalk<'_>,
         end: &mut ScanEnd,
         visit: Visit<'_>,
     ) -> Result<(), JournalError> {

@@ -3,8 +3,8 @@
 use super::error::JournalError;
 use super::files::{Files, read_up_to};
 use super::format::{
-    FORMAT, HEADER_BLOCK, HEADER_BYTES, HistoryId, RECORD_BYTES_MAX, Record, SegmentHeader, find_record,
-    has_record_start, record_at, record_bytes, resembles_record,
+    FORMAT, HEADER_BLOCK, HEADER_BYTES, HistoryId, JournalRecord, RECORD_BYTES_MAX, SegmentHeader,
+    find_record, has_record_start, record_at, record_bytes, resembles_record,
 };
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ pub(super) fn read_file<F: Files>(files: &F, path: &Path) -> Result<Vec<u8>, Jou
 }
 
 /// Walks over the records of one segment.
-pub(super) struct Walk<'a> {
+pub(super) struct SegmentWalk<'a> {
     bytes: &'a [u8],
     seed: u32,
     salt: u64,
@@ -120,7 +120,7 @@ pub(super) struct Walk<'a> {
 }
 
 pub(super) enum Step<'a> {
-    Record(Record<'a>),
+    Record(JournalRecord<'a>),
     End,
     /// The record at the current offset is broken, and the needed records up to this one are lost.
     Lost {
@@ -130,10 +130,15 @@ pub(super) enum Step<'a> {
     Unchained,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(bytes: &'a [u8], header: &SegmentHeader, end: Option<u64>, applied: u64) -> Walk<'a> {
+impl<'a> SegmentWalk<'a> {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        header: &SegmentHeader,
+        end: Option<u64>,
+        applied: u64,
+    ) -> SegmentWalk<'a> {
         let (salt, expected, chain) = (header.salt, header.first, header.chain);
-        Walk {
+        SegmentWalk {
             bytes,
             seed: header.history.seed(),
             salt,
@@ -182,7 +187,7 @@ impl<'a> Walk<'a> {
         self.end.is_none() && has_record_start(self.bytes, self.offset, self.salt, self.expected)
     }
 
-    fn pass(&mut self, offset: usize, record: Record<'a>) -> Step<'a> {
+    fn pass(&mut self, offset: usize, record: JournalRecord<'a>) -> Step<'a> {
         self.offset = offset + record_bytes(record.payload.len());
         self.expected = record.sequence + 1;
         self.chain = record.crc;

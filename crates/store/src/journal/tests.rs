@@ -4,14 +4,14 @@ use super::files::Files as _;
 use super::format::RECORD_BYTES_MAX;
 use super::recovery::{Recovered, Summary};
 use super::{
-    DamageKind, HistoryId, Journal, JournalBatch, JournalError, Limits, OsFiles, Position, check, open,
+    DamageKind, HistoryId, Journal, JournalBatch, JournalError, JournalLimits, OsFiles, Position, check, open,
 };
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const HISTORY: HistoryId = HistoryId([7; 16]);
-const SMALL: Limits = Limits { first_segment: 16_384, segment_max: 65_536, free_max: 100_000 };
+const SMALL: JournalLimits = JournalLimits { first_segment: 16_384, segment_max: 65_536, free_max: 100_000 };
 
 fn at(last: u64) -> Position {
     Position { history: HISTORY, last, checksum: None }

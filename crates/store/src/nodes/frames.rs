@@ -107,7 +107,7 @@ pub(crate) enum Operation<'a> {
 /// From the engine to a node.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ToNode {
-    Answers(Vec<(u64, Result<Option<AnyOutcome>, Failure>)>),
+    Answers(Vec<(u64, Result<Option<AnyOutcome>, OperationFailure>)>),
     Handouts(Vec<(LinkId, Handout)>),
     Reports {
         port: u64,
@@ -159,37 +159,37 @@ impl HeldPart {
 
 /// Why an operation was not done.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Failure {
+pub(crate) enum OperationFailure {
     DiskLow,
     /// The engine is being stopped: another node will run the operation.
     Closed,
     Other(String),
 }
 
-impl Failure {
-    fn of(error: &StoreError) -> Failure {
+impl OperationFailure {
+    fn of(error: &StoreError) -> OperationFailure {
         match error {
-            error if error.is_disk_full() => Failure::DiskLow,
-            StoreError::DiskLow => Failure::DiskLow,
-            StoreError::Closed => Failure::Closed,
-            error => Failure::Other(error.to_string()),
+            error if error.is_disk_full() => OperationFailure::DiskLow,
+            StoreError::DiskLow => OperationFailure::DiskLow,
+            StoreError::Closed => OperationFailure::Closed,
+            error => OperationFailure::Other(error.to_string()),
         }
     }
 }
 
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> StoreError {
+impl From<OperationFailure> for StoreError {
+    fn from(failure: OperationFailure) -> StoreError {
         match failure {
-            Failure::DiskLow => StoreError::DiskLow,
-            Failure::Closed => StoreError::Closed,
-            Failure::Other(text) => StoreError::elsewhere(BackendErrorKind::Other, text),
+            OperationFailure::DiskLow => StoreError::DiskLow,
+            OperationFailure::Closed => StoreError::Closed,
+            OperationFailure::Other(text) => StoreError::elsewhere(BackendErrorKind::Other, text),
         }
     }
 }
 
 /// Returns an answer in the form in which it is sent.
-pub(crate) fn sent(answer: Answer) -> Result<Option<AnyOutcome>, Failure> {
-    answer.map_err(|error| Failure::of(&error))
+pub(crate) fn sent(answer: Answer) -> Result<Option<AnyOutcome>, OperationFailure> {
+    answer.map_err(|error| OperationFailure::of(&error))
 }
 
 pub(crate) fn encode(frame: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {

@@ -5,9 +5,9 @@
 use super::frames::{self, HeldPart, Hello, Operation, RunBefore, ToEngine, ToNode, VERSION, Welcome};
 use super::held_links::{HeldLink, HeldLinks};
 use super::outgoing::Outgoing;
-use super::pending::Pending;
+use super::pending::PendingOperations;
 use super::remote_port::RemotePort;
-use super::wire::{Reading, Wire, read_frame, read_next, write_frame, write_frames};
+use super::wire::{NodeConnector, Reading, read_frame, read_next, write_frame, write_frames};
 use crate::access::Access;
 use crate::error::StoreError;
 use crate::letters::Letter;
@@ -42,7 +42,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(3);
 pub(crate) struct FrontEnd {
     run: NodeRun,
     store: [u8; 16],
-    wire: Arc<Wire>,
+    wire: Arc<NodeConnector>,
     state: Mutex<State>,
     answered: Condvar,
     ports: Mutex<Ports>,
@@ -55,7 +55,7 @@ pub(crate) struct FrontEnd {
 struct State {
     /// Counts the connections. What an earlier one brings is not taken any more: the engine has been told what was there.
     connection: u64,
-    pending: Pending,
+    pending: PendingOperations,
     links: HeldLinks,
 }
 
@@ -98,7 +98,12 @@ impl Drop for EngineConnection {
 }
 
 impl FrontEnd {
-    pub(crate) fn new(run: NodeRun, store: [u8; 16], wire: Arc<Wire>, shared: Arc<Shared>) -> FrontEnd {
+    pub(crate) fn new(
+        run: NodeRun,
+        store: [u8; 16],
+        wire: Arc<NodeConnector>,
+        shared: Arc<Shared>,
+    ) -> FrontEnd {
         FrontEnd {
             run,
             store,
@@ -295,7 +300,7 @@ impl FrontEnd {
                 }
                 for (number, answer) in answers {
                     // The engine is being stopped. The next one runs the operation.
-                    if matches!(answer, Err(frames::Failure::Closed)) {
+                    if matches!(answer, Err(frames::OperationFailure::Closed)) {
                         continue;
                     }
                     let Some(op) = state.pending.take(number) else { continue };

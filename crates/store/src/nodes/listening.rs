@@ -1,10 +1,10 @@
 //! Accepts connections of other nodes, and checks who connects.
 
 use super::frames::{Hello, VERSION, Welcome};
-use super::session::Session;
+use super::session::NodeSession;
 use super::sessions::EngineSessions;
 use super::strangers::{Line, Strangers};
-use super::wire::{Reading, Wire, Writing, decoded, read_octets, write_frame};
+use super::wire::{NodeConnector, Reading, Writing, decoded, read_octets, write_frame};
 use crate::lease::BootTime;
 use hermod_domain::time::Timestamp;
 use metrics::counter;
@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Accepts nodes. `engine` has the sessions while this process runs the engine.
 pub(crate) async fn listen(
     listener: TcpListener,
-    wire: Arc<Wire>,
+    wire: Arc<NodeConnector>,
     store: [u8; 16],
     now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static,
     engine: watch::Receiver<Option<Arc<EngineSessions>>>,
@@ -64,7 +64,7 @@ pub(crate) async fn listen(
                     return note_refused(&strangers, peer, "failed", &error);
                 }
             };
-            if let Err(error) = Session::serve(sessions, &hello, reading, writing).await {
+            if let Err(error) = NodeSession::serve(sessions, &hello, reading, writing).await {
                 tracing::warn!(%error, %peer, "The connection of another node ended");
             }
         });
@@ -87,7 +87,7 @@ type Greeted = (Arc<EngineSessions>, Hello, Reading, Writing);
 
 /// Checks who connects. Returns none if the engine is not here.
 async fn greet(
-    wire: &Wire,
+    wire: &NodeConnector,
     socket: TcpStream,
     store: [u8; 16],
     now: &(impl Fn() -> Timestamp + Sync),

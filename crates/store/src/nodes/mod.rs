@@ -24,4 +24,4 @@ pub(crate) use held_links::HeldLink;
 pub(crate) use listening::listen;
 pub(crate) use remote_port::RemotePort;
 pub(crate) use sessions::{EngineSessions, Unclaimed};
-pub(crate) use wire::Wire;
+pub(crate) use wire::NodeConnector;

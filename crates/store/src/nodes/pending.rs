@@ -8,20 +8,20 @@ use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use std::collections::{HashMap, VecDeque};
 
 /// The operations in the order of their numbers, which follow each other.
-pub(crate) struct Pending {
+pub(crate) struct PendingOperations {
     /// Of the first one in the list.
     first: u64,
     /// None where the answer came before that of an earlier one.
     ops: VecDeque<Option<Op>>,
 }
 
-impl Default for Pending {
-    fn default() -> Pending {
-        Pending { first: 1, ops: VecDeque::new() }
+impl Default for PendingOperations {
+    fn default() -> PendingOperations {
+        PendingOperations { first: 1, ops: VecDeque::new() }
     }
 }
 
-impl Pending {
+impl PendingOperations {
     pub(crate) fn len(&self) -> usize {
         self.ops.len()
     }
@@ -124,13 +124,13 @@ mod tests {
         Op::Command(ReleaseDue { now: Timestamp::from_millis(millis) }.into(), None)
     }
 
-    fn numbers(pending: &Pending) -> Vec<u64> {
+    fn numbers(pending: &PendingOperations) -> Vec<u64> {
         pending.unanswered().map(|(number, _)| number).collect()
     }
 
     #[test]
     fn answers_may_come_in_any_order() {
-        let mut pending = Pending::default();
+        let mut pending = PendingOperations::default();
         assert_eq!([1, 2, 3].map(|millis| pending.push(op(millis))), [1, 2, 3]);
         assert!(pending.take(2).is_some());
         assert!(pending.take(2).is_none(), "it was answered before");
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn operations_that_were_run_are_not_sent_again() {
-        let mut pending = Pending::default();
+        let mut pending = PendingOperations::default();
         assert_eq!((1..=5).map(|millis| pending.push(op(millis))).last(), Some(5));
         assert!(pending.take(2).is_some());
         assert_eq!(pending.take_applied(3).len(), 2, "of the three one was answered");

@@ -12,7 +12,7 @@ use crate::node_run::{NodeRun, SentBy};
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::PassedOn;
 use crate::report_port::ReportPort;
-use crate::writer::answers::{Answers, NodeReply};
+use crate::writer::answers::{NodeReply, UnsentAnswers};
 use crate::writer::operation::{Op, Reply};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::time::Timestamp;
@@ -32,10 +32,10 @@ const COMMITTED_OCTETS_MAX: usize = 2 << 20;
 const AFTER_A_GAP: Duration = Duration::from_secs(1);
 
 /// The connection of one node.
-pub(super) struct Session {
+pub(super) struct NodeSession {
     run: NodeRun,
     sessions: Arc<EngineSessions>,
-    answers: Arc<Answers>,
+    answers: Arc<UnsentAnswers>,
     outgoing: Arc<Outgoing>,
     receivers: HashMap<u64, Receiver>,
     tasks: JoinSet<()>,
@@ -48,7 +48,7 @@ struct Receiver {
     wanted: watch::Sender<(u64, u32, Timestamp)>,
 }
 
-impl Session {
+impl NodeSession {
     /// Serves a node until its connection ends.
     pub(super) async fn serve(
         sessions: Arc<EngineSessions>,
@@ -62,7 +62,7 @@ impl Session {
             return writing.flush().await;
         };
         // From here on its end closes the links of the session before, which this one has replaced.
-        let mut session = Session {
+        let mut session = NodeSession {
             run,
             sessions: sessions.clone(),
             answers: answers.clone(),
@@ -225,7 +225,7 @@ impl Session {
 }
 
 /// The node is lost, or has connected again: its links get no more parts.
-impl Drop for Session {
+impl Drop for NodeSession {
     fn drop(&mut self) {
         self.outgoing.close();
         let state = self.sessions.state();
@@ -245,7 +245,7 @@ impl Drop for Session {
 async fn send_answers(
     sessions: Arc<EngineSessions>,
     run: NodeRun,
-    answers: Arc<Answers>,
+    answers: Arc<UnsentAnswers>,
     outgoing: Arc<Outgoing>,
 ) {
     loop {

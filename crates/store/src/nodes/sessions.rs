@@ -11,7 +11,7 @@ use crate::backend::Standing;
 use crate::error::StoreError;
 use crate::letters::Letter;
 use crate::node_run::NodeRun;
-use crate::writer::answers::Answers;
+use crate::writer::answers::UnsentAnswers;
 use crate::writer::operation::{Op, Reply};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
@@ -39,22 +39,22 @@ pub(crate) struct EngineSessions {
     /// The node with the engine.
     own: NodeRun,
     pub(super) access: Arc<Access>,
-    state: Mutex<State>,
+    state: Mutex<NodeSessions>,
     standing: watch::Receiver<Standing>,
 }
 
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) nodes: HashMap<NodeRun, Node>,
+pub(super) struct NodeSessions {
+    pub(super) nodes: HashMap<NodeRun, NodeLink>,
     /// The runs that were ended. They are never served again: their operations may still be in the queue.
     ended: HashSet<NodeRun>,
     unclaimed: Unclaimed,
 }
 
 #[derive(Default)]
-pub(super) struct Node {
+pub(super) struct NodeLink {
     pub(super) links: HashMap<LinkId, RemoteLink>,
-    pub(super) answers: Arc<Answers>,
+    pub(super) answers: Arc<UnsentAnswers>,
     /// The last operation that was put into the queue.
     pub(super) queued: u64,
     /// Operations that close a link, until they are answered.
@@ -64,7 +64,7 @@ pub(super) struct Node {
     pub(super) session: Option<Arc<Outgoing>>,
 }
 
-impl Node {
+impl NodeLink {
     /// Follows what the node does with its links.
     pub(super) fn note(&mut self, number: u64, command: &AnyCommand) {
         match command {
@@ -116,11 +116,11 @@ impl EngineSessions {
         unclaimed: Unclaimed,
         standing: watch::Receiver<Standing>,
     ) -> EngineSessions {
-        let state = Mutex::new(State { unclaimed, ..State::default() });
+        let state = Mutex::new(NodeSessions { unclaimed, ..NodeSessions::default() });
         EngineSessions { own, access, state, standing }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, NodeSessions> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -138,7 +138,7 @@ impl EngineSessions {
 
     /// Begins the session of a node, and ends an earlier one. Returns none for a node that is not known: it is dead, or so new that
     /// the next renewal will tell.
-    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Arc<Answers>> {
+    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Arc<UnsentAnswers>> {
         let is_member = self.standing.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
         let mut state = self.state();
         if !is_member || state.ended.contains(&run) {

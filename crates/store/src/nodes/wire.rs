@@ -38,7 +38,7 @@ enum Side {
 }
 
 /// Makes and accepts connections to other nodes.
-pub(crate) struct Wire {
+pub(crate) struct NodeConnector {
     key: NodeKey,
     connector: TlsConnector,
     acceptor: TlsAcceptor,
@@ -58,8 +58,8 @@ fn halves(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> (Reading, Wri
     )
 }
 
-impl Wire {
-    pub(crate) fn new(key: NodeKey) -> Result<Wire, StoreError> {
+impl NodeConnector {
+    pub(crate) fn new(key: NodeKey) -> Result<NodeConnector, StoreError> {
         let failed = |error: &dyn std::fmt::Display| StoreError::Nodes(error.to_string());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let made = rcgen::generate_simple_self_signed(["hermod-node".to_owned()]);
@@ -78,7 +78,7 @@ impl Wire {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
             .with_no_client_auth();
-        Ok(Wire {
+        Ok(NodeConnector {
             key,
             connector: TlsConnector::from(Arc::new(client)),
             acceptor: TlsAcceptor::from(Arc::new(server)),

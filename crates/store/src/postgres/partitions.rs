@@ -7,12 +7,12 @@
 //! the table wait behind it, and is tried again later. Each table has its own transaction: a transaction with locks on both
 //! could wait for a reader that waits for it.
 
-use crate::sql::postgres::{Error, Session, values};
+use crate::sql::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use rusqlite::ToSql;
 
-type Result<T> = std::result::Result<T, Error>;
+type Result<T> = std::result::Result<T, PostgresError>;
 
 /// How long a change of partitions waits for readers that use the table.
 const LOCK_WAIT: &str = "SET LOCAL lock_timeout = '100ms'";

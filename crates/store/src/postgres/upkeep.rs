@@ -3,7 +3,7 @@
 
 use super::partitions::{MESSAGES, TEXTS};
 use crate::disk::Disk;
-use crate::sql::postgres::{Error, Session, values};
+use crate::sql::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;
 use std::cell::Cell;
@@ -57,7 +57,7 @@ impl Upkeep {
     }
 
     /// Makes and drops partitions if it is time. `epoch` is the writer's. The error is the first of those that occurred.
-    pub(super) fn run_if_due(&self, session: &Session, epoch: i64) -> Result<(), Error> {
+    pub(super) fn run_if_due(&self, session: &Session, epoch: i64) -> Result<(), PostgresError> {
         let is_time = self.now() >= self.due_at.get() || real_time() >= self.wake_at.get();
         let has_purged = self.has_purged.take();
         if !is_time && !has_purged {
@@ -70,7 +70,7 @@ impl Upkeep {
         done
     }
 
-    fn run(&self, session: &Session, epoch: i64, is_time: bool) -> Result<(), Error> {
+    fn run(&self, session: &Session, epoch: i64, is_time: bool) -> Result<(), PostgresError> {
         let purged = read_purged(session)?;
         let ends = self.next_ends.get();
         if !is_time && purged.texts < ends.texts && purged.messages < ends.messages {
@@ -98,7 +98,7 @@ impl Upkeep {
     }
 
     /// Returns the id of a message that is accepted now, or the newest one: ids are ahead of a clock that was set back.
-    fn newest_id(&self, session: &Session) -> Result<MessageId, Error> {
+    fn newest_id(&self, session: &Session) -> Result<MessageId, PostgresError> {
         let rows = session.query("SELECT max(id) FROM message", &[])?;
         let newest: Option<i64> = rows.first().map_or(Ok(None), |row| values::get(row, 0))?;
         let now = MessageId::first_at(self.now());
@@ -107,7 +107,7 @@ impl Upkeep {
 }
 
 /// Returns the ids before which everything is purged. A purged message has no text.
-fn read_purged(session: &Session) -> Result<Purged, Error> {
+fn read_purged(session: &Session) -> Result<Purged, PostgresError> {
     let rows = session.query("SELECT upto FROM retention WHERE what IN (1, 2) ORDER BY what", &[])?;
     let upto: Vec<i64> = rows.iter().map(|row| values::get(row, 0)).collect::<rusqlite::Result<_>>()?;
     let [texts, messages] = upto[..] else { return Ok(Purged::default()) };

@@ -11,7 +11,7 @@ use crate::lease::Lease;
 use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
 use crate::server::Server;
 use crate::sql::postgres::RowKey;
-use crate::sql::postgres::{Error as PostgresError, Session, values};
+use crate::sql::postgres::{PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, copy_progress, nodes, webhook_events};
 use hermod_domain::time::Timestamp;
@@ -79,9 +79,9 @@ pub(crate) struct WritingSession {
     upkeep: Option<Upkeep>,
 }
 
-/// One batch. Dropping it without [`Batch::commit`] undoes its changes.
+/// One batch. Dropping it without [`ServerBatch::commit`] undoes its changes.
 #[must_use = "a batch that is dropped is rolled back"]
-pub(crate) struct Batch<'c>(&'c WritingSession);
+pub(crate) struct ServerBatch<'c>(&'c WritingSession);
 
 impl WritingSession {
     /// Connects, and takes the right to write for a node. Returns none if another node has it.
@@ -202,13 +202,13 @@ impl WritingSession {
         (self.store, self.sequence.get())
     }
 
-    pub(crate) fn begin(&self) -> Batch<'_> {
+    pub(crate) fn begin(&self) -> ServerBatch<'_> {
         if self.session().take_was_silent() {
             self.answer_max.set((self.answer_max.get() * 2).min(ANSWER_LONGEST));
         }
         self.session().limit_answers(self.answer_max.get());
         self.session().begin();
-        Batch(self)
+        ServerBatch(self)
     }
 
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
@@ -301,14 +301,14 @@ impl WritingSession {
     }
 }
 
-impl Batch<'_> {
+impl ServerBatch<'_> {
     /// Commits the batch. It is durable when this returns. Returns the number of the last batch.
     pub(crate) fn commit(self) -> Result<u64, TableError> {
         self.0.commit()
     }
 }
 
-impl Drop for Batch<'_> {
+impl Drop for ServerBatch<'_> {
     fn drop(&mut self) {
         if self.0.session().is_in_transaction()
             && let Err(error) = self.0.roll_back()

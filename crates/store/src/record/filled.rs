@@ -1,6 +1,6 @@
 //! Messages for a record that is filled without a message store: for benchmarks and tests.
 
-use crate::record::keys::MessageKey;
+use crate::record::keys::SearchKey;
 use crate::record::pending::{NewMessage, PendingMessage, encode};
 use crate::record::{HistoryStep, RecordedMessage, StepNote};
 use hermod_domain::ids::CarrierId;
@@ -30,10 +30,10 @@ impl FilledMessage {
             encode(step, &mut pending.steps);
             match &step.what {
                 StepNote::Step(StepKind::CarrierAccepted { remote, .. }) => {
-                    pending.keys.push(MessageKey::of_carrier_id(remote));
+                    pending.keys.push(SearchKey::of_carrier_id(remote));
                 }
                 StepNote::Step(StepKind::WebhookAttempt { event, .. }) => {
-                    pending.keys.push(MessageKey::of_event(*event));
+                    pending.keys.push(SearchKey::of_event(*event));
                 }
                 _ => {}
             }

@@ -10,7 +10,7 @@ const RECIPIENT_DIGITS: u32 = 15;
 
 /// One key of a message. Two values may have the same key, so a match is compared with the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MessageKey {
+pub(crate) struct SearchKey {
     pub kind: KeyKind,
     pub key: i64,
 }
@@ -31,13 +31,13 @@ impl KeyKind {
         [KeyKind::Recipient, KeyKind::CarrierId, KeyKind::Request, KeyKind::IdempotencyKey, KeyKind::Event];
 }
 
-impl MessageKey {
+impl SearchKey {
     /// The digits of a number, filled with zeros on the right.
-    pub(crate) fn of_recipient(to: Msisdn) -> MessageKey {
+    pub(crate) fn of_recipient(to: Msisdn) -> SearchKey {
         let number = to.number();
         let digits = number.checked_ilog10().map_or(1, |log| log + 1);
         let filled = number.saturating_mul(10_u64.pow(RECIPIENT_DIGITS.saturating_sub(digits)));
-        MessageKey { kind: KeyKind::Recipient, key: filled.cast_signed() }
+        SearchKey { kind: KeyKind::Recipient, key: filled.cast_signed() }
     }
 
     /// Returns the first and the last key of the numbers that begin with these digits; none if there are no digits, or too
@@ -51,22 +51,22 @@ impl MessageKey {
         Some((number * width, number * width + (width - 1)))
     }
 
-    pub(crate) fn of_carrier_id(id: &RemoteId) -> MessageKey {
-        MessageKey { kind: KeyKind::CarrierId, key: digest_of(id.octets()) }
+    pub(crate) fn of_carrier_id(id: &RemoteId) -> SearchKey {
+        SearchKey { kind: KeyKind::CarrierId, key: digest_of(id.octets()) }
     }
 
-    pub(crate) fn of_request(request: &str) -> MessageKey {
-        MessageKey { kind: KeyKind::Request, key: digest_of(request.as_bytes()) }
+    pub(crate) fn of_request(request: &str) -> SearchKey {
+        SearchKey { kind: KeyKind::Request, key: digest_of(request.as_bytes()) }
     }
 
     /// `digest`: of the idempotency key and its account.
-    pub(crate) fn of_idempotency_key(digest: &[u8; 16]) -> MessageKey {
+    pub(crate) fn of_idempotency_key(digest: &[u8; 16]) -> SearchKey {
         let first = digest.first_chunk().expect("sixteen octets have eight");
-        MessageKey { kind: KeyKind::IdempotencyKey, key: i64::from_be_bytes(*first) }
+        SearchKey { kind: KeyKind::IdempotencyKey, key: i64::from_be_bytes(*first) }
     }
 
-    pub(crate) fn of_event(EventId(event): EventId) -> MessageKey {
-        MessageKey { kind: KeyKind::Event, key: event.cast_signed() }
+    pub(crate) fn of_event(EventId(event): EventId) -> SearchKey {
+        SearchKey { kind: KeyKind::Event, key: event.cast_signed() }
     }
 }
 
@@ -81,16 +81,16 @@ mod tests {
 
     #[test]
     fn keys_of_numbers_with_a_prefix_are_one_range() {
-        let key = |number| MessageKey::of_recipient(Msisdn::from_number(number).unwrap()).key;
-        let (first, last) = MessageKey::recipients_with("4915").unwrap();
+        let key = |number| SearchKey::of_recipient(Msisdn::from_number(number).unwrap()).key;
+        let (first, last) = SearchKey::recipients_with("4915").unwrap();
         for (number, is_in) in [(4_915_112_345_678, true), (491_599_999, true), (4_916_112_345_678, false)] {
             assert_eq!((first..=last).contains(&key(number)), is_in, "{number}");
         }
-        assert_eq!(MessageKey::recipients_with(""), None);
-        assert_eq!(MessageKey::recipients_with("49x"), None);
-        assert_eq!(MessageKey::recipients_with(&"1".repeat(16)), None);
+        assert_eq!(SearchKey::recipients_with(""), None);
+        assert_eq!(SearchKey::recipients_with("49x"), None);
+        assert_eq!(SearchKey::recipients_with(&"1".repeat(16)), None);
         assert_eq!(
-            MessageKey::recipients_with("123456789012345"),
+            SearchKey::recipients_with("123456789012345"),
             Some((123_456_789_012_345, 123_456_789_012_345))
         );
     }

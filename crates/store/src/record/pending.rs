@@ -3,7 +3,7 @@
 
 use crate::record::committed::AcceptedMessage;
 use crate::record::feed::Fed;
-use crate::record::keys::MessageKey;
+use crate::record::keys::SearchKey;
 use crate::record::{HistoryStep, RecordedMessage, StepNote};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RouteId};
 use hermod_domain::lifecycle::MessageState;
@@ -64,7 +64,7 @@ pub(crate) struct PendingMessage {
     pub last_ms: u64,
     /// Where in `steps` its end is: left out if the record has the end already.
     pub end_step: Option<Range<usize>>,
-    pub keys: SmallVec<[MessageKey; 2]>,
+    pub keys: SmallVec<[SearchKey; 2]>,
     /// The latest step, if someone watches.
     pub latest: Option<StepKind>,
 }
@@ -130,8 +130,8 @@ impl PendingMessage {
                 };
             }
             StepKind::Moved { to, .. } | StepKind::FailedOver { to, .. } => self.carrier = Some(*to),
-            StepKind::CarrierAccepted { remote, .. } => self.keys.push(MessageKey::of_carrier_id(remote)),
-            StepKind::WebhookAttempt { event, .. } => self.keys.push(MessageKey::of_event(*event)),
+            StepKind::CarrierAccepted { remote, .. } => self.keys.push(SearchKey::of_carrier_id(remote)),
+            StepKind::WebhookAttempt { event, .. } => self.keys.push(SearchKey::of_event(*event)),
             _ => {}
         }
         self.note(at, part, StepNote::Step(kind));
@@ -153,12 +153,12 @@ impl PendingMessage {
 
 /// The messages of one flush.
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingMessages {
     messages: Vec<PendingMessage>,
     places: HashMap<MessageId, usize>,
 }
 
-impl Pending {
+impl PendingMessages {
     /// Merges what the feed had. Empties the accepted messages and the steps of `fed`.
     pub(crate) fn merge(&mut self, fed: &mut Fed, is_watched: bool) {
         for accepted in fed.accepted.drain(..) {
@@ -196,7 +196,7 @@ impl Pending {
     }
 
     fn place(&mut self, id: MessageId) -> &mut PendingMessage {
-        let Pending { messages, places } = self;
+        let PendingMessages { messages, places } = self;
         let place = *places.entry(id).or_insert_with(|| {
             messages.push(PendingMessage::new(id));
             messages.len() - 1
@@ -236,7 +236,7 @@ fn new_message(AcceptedMessage { id, balance, queued }: &AcceptedMessage) -> New
 
 /// How far the record is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct RecordPosition {
     /// The last batch that it has from the feed.
     pub sequence: u64,
     /// The next message to read from the store, and the last one.
@@ -247,7 +247,7 @@ pub(crate) struct Position {
     pub recheck_end: Option<i64>,
 }
 
-impl Position {
+impl RecordPosition {
     /// Whether it has read everything that the feed did not bring.
     pub(crate) fn is_caught_up(&self) -> bool {
         self.walk_next.is_none() && self.recheck_next.is_none()

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::sql::postgres::binary_rows::ColumnType;
-use crate::sql::postgres::{Error, Session, binary_rows, values};
+use crate::sql::postgres::{PostgresError, Session, binary_rows, values};
 use crate::sql::{Connection, copy_progress as progress};
 use crate::store_copy::CopyError;
 use bytes::BytesMut;
@@ -17,7 +17,7 @@ const SEND_BYTES: usize = 256 * 1024;
 const FETCHED_ROWS: u32 = 1_000;
 
 /// A table that is copied.
-pub(crate) struct Table {
+pub(crate) struct CopiedTable {
     /// Of the target's table.
     pub(crate) name: String,
     /// In the order of the target's table.
@@ -30,7 +30,7 @@ pub(crate) struct Table {
     pub(crate) copied: u64,
 }
 
-impl Table {
+impl CopiedTable {
     /// Returns the names of the columns, quoted.
     pub(crate) fn column_list(&self) -> String {
         quoted(self.columns.iter().map(|(name, _)| name.as_str()))
@@ -41,7 +41,7 @@ impl Table {
 pub(crate) fn copy_table(
     source: &Connection,
     target: &Connection,
-    table: &mut Table,
+    table: &mut CopiedTable,
     on_step: &mut dyn FnMut(u64),
 ) -> Result<(), TableError> {
     // In an order that is the same at every run.
@@ -64,9 +64,9 @@ pub(crate) fn copy_table(
 /// Runs steps until all rows are copied. `step` copies the next rows of the table, and returns how many.
 fn in_steps(
     target: &Connection,
-    table: &mut Table,
+    table: &mut CopiedTable,
     on_step: &mut dyn FnMut(u64),
-    step: &mut dyn FnMut(&Table) -> Result<u64, TableError>,
+    step: &mut dyn FnMut(&CopiedTable) -> Result<u64, TableError>,
 ) -> Result<(), TableError> {
     while table.copied < table.rows {
         let mut read = 0;
@@ -105,11 +105,11 @@ pub(crate) fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 /// Sends the rows of a step to a server.
-fn send(server: &Session, table: &Table, rows: &mut rusqlite::Rows<'_>) -> Result<u64, TableError> {
+fn send(server: &Session, table: &CopiedTable, rows: &mut rusqlite::Rows<'_>) -> Result<u64, TableError> {
     let mut sending = Sending { table, rows, read: 0, is_begun: false, is_ended: false };
     let copy = format!("COPY \"{}\" ({}) FROM STDIN (FORMAT binary)", table.name, table.column_list());
     server.copy_in(&copy, |out| sending.next(out)).map_err(|error| match error {
-        Error::Value(error) => {
+        PostgresError::Value(error) => {
             let (table, reason) = (table.name.clone(), error.to_string());
             TableError::from(StoreError::from(CopyError::UnknownTable { table, reason }))
         }
@@ -120,7 +120,7 @@ fn send(server: &Session, table: &Table, rows: &mut rusqlite::Rows<'_>) -> Resul
 
 /// The rows of a step on their way to a server.
 struct Sending<'t, 'r, 's> {
-    table: &'t Table,
+    table: &'t CopiedTable,
     rows: &'r mut rusqlite::Rows<'s>,
     /// Rows that were read.
     read: u64,
@@ -130,7 +130,7 @@ struct Sending<'t, 'r, 's> {
 
 impl Sending<'_, '_, '_> {
     /// Adds the next rows in the binary format, at last its end, and then nothing.
-    fn next(&mut self, out: &mut BytesMut) -> Result<(), Error> {
+    fn next(&mut self, out: &mut BytesMut) -> Result<(), PostgresError> {
         if self.is_ended {
             return Ok(());
         }
@@ -151,7 +151,11 @@ impl Sending<'_, '_, '_> {
 }
 
 /// Inserts the rows of a step into the database of a data folder.
-fn insert(file: &rusqlite::Connection, table: &Table, rows: &mut Cursor<'_>) -> Result<u64, TableError> {
+fn insert(
+    file: &rusqlite::Connection,
+    table: &CopiedTable,
+    rows: &mut Cursor<'_>,
+) -> Result<u64, TableError> {
     let values: Vec<String> = (1..=table.columns.len()).map(|number| format!("?{number}")).collect();
     let sql =
         format!("INSERT INTO \"{}\" ({}) VALUES ({})", table.name, table.column_list(), values.join(", "));

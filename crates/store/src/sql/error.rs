@@ -10,7 +10,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     #[error(transparent)]
-    Postgres(#[from] postgres::Error),
+    Postgres(#[from] postgres::PostgresError),
 }
 
 impl Error {
@@ -22,7 +22,7 @@ impl Error {
     /// Whether a column has a value of another type, or one that is out of range.
     pub(crate) fn is_invalid_value(&self) -> bool {
         use rusqlite::Error as E;
-        let (Error::Sqlite(error) | Error::Postgres(postgres::Error::Value(error))) = self else {
+        let (Error::Sqlite(error) | Error::Postgres(postgres::PostgresError::Value(error))) = self else {
             return false;
         };
         matches!(

@@ -65,7 +65,7 @@ pub(crate) use error::{Error, OptionalExtension, Result};
 pub(crate) use postgres::RowKey;
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::{ToSql, params};
-pub(crate) use statement::{Params, Statement};
+pub(crate) use statement::{Params, SqlStatement};
 
 use hermod_engine::tables::{ChangeLog, Tables};
 use postgres::Session;
@@ -133,18 +133,18 @@ impl Connection {
 
     /// Returns a statement, which the connection keeps for the next call.
     #[inline]
-    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<SqlStatement<'_>> {
         match self {
-            Connection::Sqlite(connection) => Ok(Statement::Sqlite(connection.prepare_cached(sql)?)),
-            Connection::Postgres(session) => Ok(Statement::Postgres { session, sql: sql.to_owned() }),
+            Connection::Sqlite(connection) => Ok(SqlStatement::Sqlite(connection.prepare_cached(sql)?)),
+            Connection::Postgres(session) => Ok(SqlStatement::Postgres { session, sql: sql.to_owned() }),
         }
     }
 
     /// Returns a statement for one use.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<SqlStatement<'_>> {
         match self {
-            Connection::Sqlite(connection) => Ok(Statement::SqliteOnce(connection.prepare(sql)?)),
-            Connection::Postgres(session) => Ok(Statement::Postgres { session, sql: sql.to_owned() }),
+            Connection::Sqlite(connection) => Ok(SqlStatement::SqliteOnce(connection.prepare(sql)?)),
+            Connection::Postgres(session) => Ok(SqlStatement::Postgres { session, sql: sql.to_owned() }),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::sql::postgres::{RowKey, Session};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
-pub(crate) enum Statement<'c> {
+pub(crate) enum SqlStatement<'c> {
     Sqlite(rusqlite::CachedStatement<'c>),
     /// Not kept by its connection.
     SqliteOnce(rusqlite::Statement<'c>),
@@ -22,14 +22,16 @@ pub(crate) struct MappedRows<'s, F> {
     read: F,
 }
 
-impl Statement<'_> {
+impl SqlStatement<'_> {
     /// Runs the statement. Returns how many rows it changed.
     #[inline]
     pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
         match self {
-            Statement::Sqlite(statement) => Ok(params.with(|values| statement.execute(values))?),
-            Statement::SqliteOnce(statement) => Ok(params.with(|values| statement.execute(values))?),
-            Statement::Postgres { session, sql } => Ok(params.with(|values| session.execute(sql, values))?),
+            SqlStatement::Sqlite(statement) => Ok(params.with(|values| statement.execute(values))?),
+            SqlStatement::SqliteOnce(statement) => Ok(params.with(|values| statement.execute(values))?),
+            SqlStatement::Postgres { session, sql } => {
+                Ok(params.with(|values| session.execute(sql, values))?)
+            }
         }
     }
 
@@ -38,10 +40,10 @@ impl Statement<'_> {
     #[inline]
     pub(crate) fn change(&mut self, key: RowKey, params: impl Params) -> Result<()> {
         match self {
-            Statement::Postgres { session, sql } => {
+            SqlStatement::Postgres { session, sql } => {
                 Ok(params.with(|values| session.execute_later(key, sql, values))?)
             }
-            Statement::Sqlite(_) | Statement::SqliteOnce(_) => self.execute(params).map(drop),
+            SqlStatement::Sqlite(_) | SqlStatement::SqliteOnce(_) => self.execute(params).map(drop),
         }
     }
 
@@ -49,9 +51,9 @@ impl Statement<'_> {
     #[inline]
     pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         let statement = match self {
-            Statement::Sqlite(statement) => &mut **statement,
-            Statement::SqliteOnce(statement) => statement,
-            Statement::Postgres { session, sql } => {
+            SqlStatement::Sqlite(statement) => &mut **statement,
+            SqlStatement::SqliteOnce(statement) => statement,
+            SqlStatement::Postgres { session, sql } => {
                 let rows = params.with(|values| session.query(sql, values))?;
                 return Ok(Rows::Postgres(rows.into_iter(), None));
             }
@@ -69,7 +71,7 @@ impl Statement<'_> {
     where
         [Value; N]: Params,
     {
-        if let Statement::Postgres { session, sql } = self {
+        if let SqlStatement::Postgres { session, sql } = self {
             let rows = session.query_many(sql, values).map_err(Error::from)?;
             return rows.iter().try_for_each(|row| read(&Row::Postgres(row)));
         }

@@ -9,7 +9,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::sql::errors;
-use crate::sqlite::progress::Progress;
+use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::schema;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
@@ -51,7 +51,7 @@ pub(crate) struct Checkpointer {
     truncate: Arc<AtomicBool>,
     log: Arc<LogFile>,
     disk: Arc<Disk>,
-    progress: Arc<Progress>,
+    progress: Arc<BatchNumbers>,
 }
 
 /// The file of the log, which stays the same while the database is open.
@@ -75,7 +75,7 @@ impl LogFile {
 
     /// Syncs the log. Everything that was flushed before is durable then: it is in the log, or in the database, which a
     /// checkpoint has synced. Ends the process if the disk fails.
-    fn sync(&self, progress: &Progress) {
+    fn sync(&self, progress: &BatchNumbers) {
         let flushed = progress.visible();
         if flushed == progress.durable() {
             return;
@@ -93,7 +93,7 @@ impl Checkpointer {
         folder: &Path,
         writer: &mut Connection,
         disk: Arc<Disk>,
-        progress: Arc<Progress>,
+        progress: Arc<BatchNumbers>,
     ) -> Result<Checkpointer, TableError> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
@@ -216,7 +216,7 @@ struct Background {
     log: Arc<LogFile>,
     disk: Arc<Disk>,
     truncate: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<BatchNumbers>,
 }
 
 impl Background {

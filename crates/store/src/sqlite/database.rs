@@ -4,7 +4,7 @@ use crate::error::StoreError;
 use crate::sql::Connection;
 use crate::sql::readers::Readers;
 use crate::sqlite::lock::{self, FolderLock};
-use crate::sqlite::progress::Progress;
+use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::schema;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::tables::TableError;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The readers of the database, and the lock on its folder.
 pub(crate) struct Database {
     readers: Readers,
-    progress: Arc<Progress>,
+    progress: Arc<BatchNumbers>,
     /// Held for as long as the store is open.
     lock: Mutex<Option<FolderLock>>,
 }
@@ -25,18 +25,18 @@ impl Database {
     pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreError> {
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let progress = Arc::new(Progress::default());
+        let progress = Arc::new(BatchNumbers::default());
         let writing = WritingConnection::open(folder, progress.clone())?;
         let readers = Readers::open_with(|| schema::open_for_reading(folder))?;
         Ok((Database { readers, progress, lock: Mutex::new(Some(lock)) }, writing))
     }
 
     /// Returns how far the batches have come.
-    pub(crate) fn progress(&self) -> &Progress {
+    pub(crate) fn progress(&self) -> &BatchNumbers {
         &self.progress
     }
 
-    pub(crate) fn shared_progress(&self) -> Arc<Progress> {
+    pub(crate) fn shared_progress(&self) -> Arc<BatchNumbers> {
         self.progress.clone()
     }
 

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 /// The numbers of batches that the writer, the readers and the checkpoint thread share.
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct BatchNumbers {
     /// The last batch in the journal. It may be acknowledged.
     committed: AtomicU64,
     /// The last batch that readers see.
@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     wake_writer: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-impl Progress {
+impl BatchNumbers {
     /// Sets all three numbers, when the database is opened.
     pub(super) fn start(&self, last: u64) {
         self.committed.store(last, Ordering::Release);
@@ -134,13 +134,13 @@ mod tests {
         }
     }
 
-    fn wait(progress: &Progress) -> Waiting<'_> {
+    fn wait(progress: &BatchNumbers) -> Waiting<'_> {
         Box::pin(progress.wait_until_visible())
     }
 
     #[test]
     fn read_waits_for_batches_committed_before_it_and_for_no_others() {
-        let progress = Arc::new(Progress::default());
+        let progress = Arc::new(BatchNumbers::default());
         let woken = Arc::new(AtomicU64::new(0));
         let count = woken.clone();
         progress.set_wake_writer(move || {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn read_fails_if_the_flush_it_asked_for_finds_the_disk_full() {
-        let progress = Progress::default();
+        let progress = BatchNumbers::default();
         progress.start(5);
         progress.set_committed(6);
         let mut read = wait(&progress);

@@ -2,12 +2,12 @@
 //! database.
 
 use crate::error::StoreError;
-use crate::journal::{self, Journal, Limits, OsFiles, Recovered};
+use crate::journal::{self, Journal, JournalLimits, OsFiles, Recovered};
 use crate::sql::Connection;
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::history::OldFiles;
 use crate::sqlite::lock::FolderLock;
-use crate::sqlite::replaying::Replay;
+use crate::sqlite::replaying::JournalReplay;
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{history, lock, schema};
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(super) fn recover(
         (recovered, mark) = apply_journal(folder, connection, None)?;
     }
     let last = recovered.last_sequence();
-    Ok((Journal::start(recovered, last, Limits::default())?, mark))
+    Ok((Journal::start(recovered, last, JournalLimits::default())?, mark))
 }
 
 /// Checks that the journal and the mark continue the database, and applies the batches that the database lacks.
@@ -53,7 +53,7 @@ fn apply_journal(
         tracing::info!(%path, offset, "The last batch in the journal is incomplete; it was never acknowledged");
     }
     let mark = CommitMark::open(folder, position.history, recovered.last_sequence())?;
-    Replay { folder, connection, recovered: &recovered, reserve }.run()?;
+    JournalReplay { folder, connection, recovered: &recovered, reserve }.run()?;
     sync_log(folder)?;
     Ok((recovered, mark))
 }

@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 16 * 1024 * 1024;
 const SMALL_PIECE_BYTES: [usize; 2] = [128 * 1024, 1];
 
 /// A journal that was checked, and the database that it continues.
-pub(super) struct Replay<'a> {
+pub(super) struct JournalReplay<'a> {
     pub folder: &'a Path,
     pub connection: &'a Connection,
     pub recovered: &'a Recovered<OsFiles>,
@@ -25,7 +25,7 @@ pub(super) struct Replay<'a> {
     pub reserve: Option<&'a Reserve>,
 }
 
-impl Replay<'_> {
+impl JournalReplay<'_> {
     /// Applies every batch that the database lacks. Fails with [`StoreError::NoRoomToStart`] if the disk is too full for that; the
     /// pieces that were applied stay.
     pub(super) fn run(&self) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! Tests of a replay on a full disk: a small tmpfs.
 
 use crate::error::StoreError;
-use crate::sqlite::progress::Progress;
+use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::ops::ProvisionedRow;
 use hermod_engine::tables::CatalogueRowChange;
@@ -56,7 +56,7 @@ impl Drop for SmallDisk {
 }
 
 fn open(disk: &SmallDisk) -> Result<WritingConnection, StoreError> {
-    WritingConnection::open(disk.path(), Arc::<Progress>::default())
+    WritingConnection::open(disk.path(), Arc::<BatchNumbers>::default())
 }
 
 /// Writes every row, a few in each batch.

@@ -8,7 +8,7 @@ use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::history::{self, OldFiles};
 use crate::sqlite::lock::FolderLock;
 use crate::sqlite::recovery::sync_log;
-use crate::sqlite::replaying::Replay;
+use crate::sqlite::replaying::JournalReplay;
 use crate::sqlite::schema;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(crate) fn salvage_journal(folder: &Path, is_dry_run: bool) -> Result<Salvage
         moved_to: None,
     };
     if (salvage.lost > 0 || salvage.damage.is_some()) && !is_dry_run {
-        Replay { folder, connection: &connection, recovered: &recovered, reserve: None }.run()?;
+        JournalReplay { folder, connection: &connection, recovered: &recovered, reserve: None }.run()?;
         sync_log(folder)?;
         let aside = free_folder(folder, last);
         history::renew(folder, &connection, &OldFiles::MoveTo(&aside))?;

@@ -13,7 +13,7 @@ use crate::sql::Connection;
 use crate::sql::{SqlTables, catalogue, errors, webhook_events};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
-use crate::sqlite::progress::Progress;
+use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::recovery::recover;
 use crate::sqlite::replaying::{apply, no_room_to_start};
 use crate::sqlite::reserve::Reserve;
@@ -48,7 +48,7 @@ pub(crate) struct WritingConnection {
     /// The changes of the current batch.
     changes: RefCell<ChangeLog>,
     mark: CommitMark,
-    progress: Arc<Progress>,
+    progress: Arc<BatchNumbers>,
     unflushed: Unflushed,
     reserve: Reserve,
     meters: JournalMeters,
@@ -67,16 +67,16 @@ struct Unflushed {
     flushed_at: Cell<Instant>,
 }
 
-/// One batch. Dropping it without [`Transaction::commit`] undoes its changes.
+/// One batch. Dropping it without [`JournaledBatch::commit`] undoes its changes.
 #[must_use = "a transaction that is dropped is rolled back"]
-pub(crate) struct Transaction<'c> {
+pub(crate) struct JournaledBatch<'c> {
     database: &'c WritingConnection,
 }
 
 impl WritingConnection {
     /// Opens the database, creates and migrates it as needed, applies the batches that only the journal has, and truncates the
     /// log that the last process left behind. Fails with [`StoreError::Behind`] if acknowledged batches are missing.
-    pub(super) fn open(folder: &Path, progress: Arc<Progress>) -> Result<WritingConnection, StoreError> {
+    pub(super) fn open(folder: &Path, progress: Arc<BatchNumbers>) -> Result<WritingConnection, StoreError> {
         let reserve = Reserve::new(folder);
         if !disk::has_room_to_write(folder) {
             // SQLite needs some space to open a database.
@@ -149,12 +149,12 @@ impl WritingConnection {
     }
 
     /// Begins a batch.
-    pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
+    pub(crate) fn begin(&self) -> Result<JournaledBatch<'_>, TableError> {
         self.open_transaction()?;
         self.changes.borrow_mut().clear();
         self.connection.prepare_cached("SAVEPOINT batch")?.execute([])?;
         self.in_batch.set(true);
-        Ok(Transaction { database: self })
+        Ok(JournaledBatch { database: self })
     }
 
     /// Opens the transaction that holds the next batches, unless it is open. If SQLite has rolled the last one back, its
@@ -355,7 +355,7 @@ impl WritingConnection {
     }
 }
 
-impl Transaction<'_> {
+impl JournaledBatch<'_> {
     /// Commits the batch. It is durable when this returns. Returns the number of the last batch in the journal.
     pub(crate) fn commit(self) -> Result<u64, TableError> {
         self.database.commit_batch()?;
@@ -363,7 +363,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Drop for Transaction<'_> {
+impl Drop for JournaledBatch<'_> {
     fn drop(&mut self) {
         if self.database.in_batch.get()
             && let Err(error) = self.database.roll_back()

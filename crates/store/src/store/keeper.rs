@@ -5,7 +5,7 @@ use crate::backend::{BindSlots, LinkSlots, Member, NodeRow, Standing};
 use crate::error::StoreError;
 use crate::lease::{BootTime, Lease, RENEW_EVERY};
 use crate::node_run::NodeRun;
-use crate::nodes::{self, EngineSessions, Wire};
+use crate::nodes::{self, EngineSessions, NodeConnector};
 use crate::server::{NodeListener, NodeOptions, Server};
 use crate::shared::Shared;
 use crate::writer::queue::OpQueue;
@@ -110,7 +110,7 @@ impl Keeping {
     pub(super) fn listen(
         &self,
         listener: &NodeListener,
-        wire: &Arc<Wire>,
+        wire: &Arc<NodeConnector>,
         store: [u8; 16],
         node: &Arc<NodeOptions>,
     ) -> Result<(), StoreError> {

@@ -32,7 +32,7 @@ pub(super) enum Sending {
 }
 
 /// An engine that can run.
-pub(super) struct Loaded {
+pub(super) struct LoadedStore {
     pub engine: EngineState,
     /// The parts that were being sent, if they were kept.
     pub sending: Vec<SendingPart>,
@@ -52,7 +52,7 @@ pub(super) fn load(
     in_doubt_wait: Duration,
     sending: Sending,
     now: Timestamp,
-) -> Result<Loaded, StoreError> {
+) -> Result<LoadedStore, StoreError> {
     let newest = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
     set_aside_unreadable(writing, now)?;
     bring_back_due_times(writing, in_doubt_wait, now)?;
@@ -69,7 +69,7 @@ pub(super) fn load(
     };
     shared.outboxes.begin(&writing.tables(), &engine, now)?;
     shared.set_next_due(engine.next_due());
-    Ok(Loaded { engine, sending: kept, newest })
+    Ok(LoadedStore { engine, sending: kept, newest })
 }
 
 /// What became of the parts that were being sent when the last process ended.

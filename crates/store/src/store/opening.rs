@@ -1,7 +1,7 @@
 //! Opens a store: on a data folder, or as a node on a server. Starts the writer's thread.
 
 use super::keeper::Keeping;
-use super::loading::{Loaded, Sending, load, stored_setup};
+use super::loading::{LoadedStore, Sending, load, stored_setup};
 use super::seat::{Role, Seat};
 use crate::access::Access;
 use crate::backend::{self, Backend, writing::WritingBackend};
@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::node_run::NodeRun;
-use crate::nodes::{FrontEnd, Wire};
+use crate::nodes::{FrontEnd, NodeConnector};
 use crate::outboxes::{Outboxes, Receivers};
 use crate::read_results::StorePosition;
 use crate::record::Feed;
@@ -87,7 +87,7 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let record = open_record(options, &backend, position, &shared)?;
     let (queue, queued) = queue::queue();
     let access = Arc::new(Access { queue, backend, shared: shared.clone() });
-    let wire = listener.map(|listener| Wire::new(listener.key.clone())).transpose()?.map(Arc::new);
+    let wire = listener.map(|listener| NodeConnector::new(listener.key.clone())).transpose()?.map(Arc::new);
     keeping.keep(member, shared.clone(), queued.clone())?;
     let seat = Seat {
         server: server.clone(),
@@ -125,7 +125,13 @@ fn open_record(
     options.record.then(|| Record::open(options, backend, position, shared.feed.clone())).transpose()
 }
 
-fn write(writing: WritingBackend, loaded: Loaded, queue: Arc<OpQueue>, shared: Arc<Shared>, meters: Meters) {
+fn write(
+    writing: WritingBackend,
+    loaded: LoadedStore,
+    queue: Arc<OpQueue>,
+    shared: Arc<Shared>,
+    meters: Meters,
+) {
     let feed = shared.feed.clone();
     Writer::new(&writing, loaded.engine, queue, shared, meters).run();
     writing.close();

@@ -2,13 +2,13 @@
 //! sends the operations to the node that has. When that node is gone it takes over, and runs the operations that were not run.
 
 use super::keeper::Keeping;
-use super::loading::{Loaded, Sending, load, stored_setup};
+use super::loading::{LoadedStore, Sending, load, stored_setup};
 use crate::access::Access;
 use crate::backend::{self, writing::WritingBackend};
 use crate::error::StoreError;
 use crate::node_run::NodeRun;
 use crate::nodes::{
-    EngineConnection, EngineSessions, FrontEnd, HeldLink, HeldPart, RunBefore, Unclaimed, Wire,
+    EngineConnection, EngineSessions, FrontEnd, HeldLink, HeldPart, NodeConnector, RunBefore, Unclaimed,
 };
 use crate::server::Server;
 use crate::shared::Shared;
@@ -40,7 +40,7 @@ pub(super) struct Seat {
     pub server: Server,
     pub store: [u8; 16],
     /// None if this node cannot talk to others.
-    pub wire: Option<Arc<Wire>>,
+    pub wire: Option<Arc<NodeConnector>>,
     pub access: Weak<Access>,
     pub shared: Arc<Shared>,
     pub queue: Arc<OpQueue>,
@@ -57,7 +57,7 @@ pub(super) enum Role {
 /// An engine that is about to run, with the open links of this node.
 pub(super) struct Engine {
     writing: WritingBackend,
-    loaded: Loaded,
+    loaded: LoadedStore,
     meters: Meters,
     links: Vec<HeldLink>,
 }

@@ -21,13 +21,13 @@ struct Given {
 /// The answers that a node's session has not sent yet. There is one per operation that the node waits for, and the node limits
 /// those.
 #[derive(Default)]
-pub(crate) struct Answers {
+pub(crate) struct UnsentAnswers {
     waiting: Mutex<Vec<(u64, Answer)>>,
     arrived: Notify,
     given: watch::Sender<Given>,
 }
 
-impl Answers {
+impl UnsentAnswers {
     fn put(&self, number: u64, answer: Answer) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((number, answer));
@@ -69,7 +69,7 @@ impl Answers {
 /// Where the answer to an operation of another node goes.
 pub(crate) struct NodeReply {
     pub sent_by: SentBy,
-    pub answers: Arc<Answers>,
+    pub answers: Arc<UnsentAnswers>,
 }
 
 impl NodeReply {

@@ -2,7 +2,7 @@
 
 use super::backoff::{Ended, ReconnectBackoff};
 use super::connect::connect;
-use super::link::Link;
+use super::link::CarrierLink;
 use super::link_group::LinkGroup;
 use crate::board::{LinkState, LinkStatus};
 use crate::clock::Moment;
@@ -79,7 +79,7 @@ impl LinkTask<'_> {
             Ok(password) => password,
             Err(unopened) => return Ended::NoPassword(unopened),
         };
-        match Link::new(group, figures, &password) {
+        match CarrierLink::new(group, figures, &password) {
             Ok(link) => link.run(stream, stopping).await,
             Err(error) => Ended::BadSettings(error),
         }

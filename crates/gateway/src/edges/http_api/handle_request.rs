@@ -3,8 +3,8 @@
 
 use super::body::RequestBody;
 use super::monitoring_pages::MetricsPage;
-use super::paths::{Route, message_id_in};
-use super::request_metrics::{Meters, Seen};
+use super::paths::{ApiRoute, message_id_in};
+use super::request_metrics::{RequestMeters, Seen};
 use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
 use crate::app::{
     AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of, note_request,
@@ -29,16 +29,16 @@ const RATE_RETRY_S: u32 = 1;
 pub(super) struct Edge {
     pub(super) world: Arc<World>,
     pub(super) metrics: Option<MetricsPage>,
-    meters: Meters,
+    meters: RequestMeters,
 }
 
 impl Edge {
     pub(super) fn new(world: Arc<World>, metrics: Option<MetricsPage>) -> Edge {
-        Edge { world, metrics, meters: Meters::new() }
+        Edge { world, metrics, meters: RequestMeters::new() }
     }
 }
 
-pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> Response {
+pub(super) async fn answer(edge: Arc<Edge>, route: ApiRoute, request: Request) -> Response {
     let started = edge.world.clock.moment();
     let (head, body) = request.into_parts();
     let connection = head.extensions.get::<ConnectionInfo>();
@@ -95,7 +95,7 @@ struct Noted<'a> {
 }
 
 /// Logs a request. The log line contains no body, secret or phone number.
-fn log(route: Route, head: &Parts, noted: &Noted<'_>) {
+fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
     let Noted { id, peer, status, duration_ms } = *noted;
     tracing::debug!(
         method = %head.method,
@@ -113,7 +113,7 @@ fn log(route: Route, head: &Parts, noted: &Noted<'_>) {
 /// Notes a request for the record.
 fn note(
     world: &World,
-    route: Route,
+    route: ApiRoute,
     head: &Parts,
     noted: &Noted<'_>,
     refusal: Option<&Refusal>,
@@ -139,7 +139,7 @@ fn note(
 
 async fn dispatch(
     edge: &Edge,
-    route: Route,
+    route: ApiRoute,
     head: &Parts,
     body: &mut RequestBody,
     peer: Option<IpAddr>,
@@ -154,16 +154,16 @@ async fn dispatch(
         return Err(Refusal::MethodNotAllowed { allow });
     }
     match route {
-        Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
+        ApiRoute::Sms | ApiRoute::SmsById | ApiRoute::Inbound | ApiRoute::Balance => {
             call(&edge.world, route, head, body, peer, id, seen).await
         }
-        Route::Home => Ok(document::lead_to_page()),
-        Route::Document => Ok(document::published().document()),
-        Route::DocumentPage => Ok(document::published().page()),
-        Route::Healthz => Ok(monitoring_pages::healthz()),
-        Route::Readyz => Ok(monitoring_pages::readyz(&edge.world)),
-        Route::Metrics => metrics(edge, head),
-        Route::Unknown => Err(Refusal::NotFound(NotFound::Path)),
+        ApiRoute::Home => Ok(document::lead_to_page()),
+        ApiRoute::Document => Ok(document::published().document()),
+        ApiRoute::DocumentPage => Ok(document::published().page()),
+        ApiRoute::Healthz => Ok(monitoring_pages::healthz()),
+        ApiRoute::Readyz => Ok(monitoring_pages::readyz(&edge.world)),
+        ApiRoute::Metrics => metrics(edge, head),
+        ApiRoute::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
 }
 
@@ -179,7 +179,7 @@ fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
 /// Handles a customer's request: credentials, allow-lists, the connection's rate limit, then the operation.
 async fn call(
     world: &World,
-    route: Route,
+    route: ApiRoute,
     head: &Parts,
     body: &mut RequestBody,
     peer: Option<IpAddr>,
@@ -208,23 +208,23 @@ async fn call(
 async fn perform(
     world: &World,
     caller: &Caller,
-    route: Route,
+    route: ApiRoute,
     head: &Parts,
     body: &mut RequestBody,
     id: &HeaderValue,
     seen: &mut Seen,
 ) -> Result<Response, Refusal> {
     match route {
-        Route::Sms => sms::send(world, caller, &head.headers, body, id, seen).await,
-        Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
-        Route::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
-        Route::Balance => balance::show(world, caller).await,
-        Route::Home
-        | Route::Document
-        | Route::DocumentPage
-        | Route::Healthz
-        | Route::Readyz
-        | Route::Metrics
-        | Route::Unknown => Err(Refusal::NotFound(NotFound::Path)),
+        ApiRoute::Sms => sms::send(world, caller, &head.headers, body, id, seen).await,
+        ApiRoute::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
+        ApiRoute::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
+        ApiRoute::Balance => balance::show(world, caller).await,
+        ApiRoute::Home
+        | ApiRoute::Document
+        | ApiRoute::DocumentPage
+        | ApiRoute::Healthz
+        | ApiRoute::Readyz
+        | ApiRoute::Metrics
+        | ApiRoute::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
 }

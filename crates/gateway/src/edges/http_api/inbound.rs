@@ -1,6 +1,6 @@
 //! `GET /inbound`: the account's MO messages, page by page. A client that passes `next_since` on reads every message once.
 
-use super::query::{Parameter, parameter};
+use super::query::{QueryParameter, parameter};
 use super::responses::json;
 use crate::app::{Caller, inbound_since};
 use crate::world::World;
@@ -17,7 +17,7 @@ const LIMIT_MAX: u32 = 500;
 const SINCE_MAX: u64 = i64::MAX.unsigned_abs();
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct InboundPoll {
     pub(super) since: u64,
     pub(super) limit: u32,
 }
@@ -40,7 +40,7 @@ struct Message<'a> {
 }
 
 pub(super) async fn poll(world: &World, caller: &Caller, query: &str) -> Result<Response, Refusal> {
-    let Page { since, limit } = page_of(query)?;
+    let InboundPoll { since, limit } = page_of(query)?;
     let records = inbound_since(world, caller, since, limit).await?;
     let body = PageBody {
         messages: records.iter().map(message).collect(),
@@ -55,24 +55,24 @@ fn message(record: &InboundRecord) -> Message<'_> {
     Message { id: *id, message_id: message.to_string(), from, to, text, received_at: received_at.to_iso() }
 }
 
-pub(super) fn page_of(query: &str) -> Result<Page, Refusal> {
+pub(super) fn page_of(query: &str) -> Result<InboundPoll, Refusal> {
     let refused = |field, rule| Refusal::InvalidField { field, rule };
     let since = match parameter(query, "since") {
-        Parameter::Absent => 0,
-        Parameter::Once(given) => whole_number(&given)
+        QueryParameter::Absent => 0,
+        QueryParameter::Once(given) => whole_number(&given)
             .filter(|since| *since <= SINCE_MAX)
             .ok_or(refused("since", "it must be an integer from 0 on"))?,
-        Parameter::Repeated => return Err(refused("since", "it must be given once")),
+        QueryParameter::Repeated => return Err(refused("since", "it must be given once")),
     };
     let limit = match parameter(query, "limit") {
-        Parameter::Absent => LIMIT_DEFAULT,
-        Parameter::Once(given) => match whole_number(&given) {
+        QueryParameter::Absent => LIMIT_DEFAULT,
+        QueryParameter::Once(given) => match whole_number(&given) {
             None | Some(0) => return Err(refused("limit", "it must be an integer from 1 on")),
             Some(limit) => u32::try_from(limit).unwrap_or(LIMIT_MAX).min(LIMIT_MAX),
         },
-        Parameter::Repeated => return Err(refused("limit", "it must be given once")),
+        QueryParameter::Repeated => return Err(refused("limit", "it must be given once")),
     };
-    Ok(Page { since, limit })
+    Ok(InboundPoll { since, limit })
 }
 
 /// Parses digits; a number that is too large becomes the maximum.
@@ -88,7 +88,7 @@ mod tests {
     #[track_caller]
     fn check(query: &str, expect: &str) {
         let actual = match page_of(query) {
-            Ok(Page { since, limit }) => format!("{since}, {limit}"),
+            Ok(InboundPoll { since, limit }) => format!("{since}, {limit}"),
             Err(refusal) => refusal.sentence().into_owned(),
         };
         assert_eq!(actual, expect, "{query}");

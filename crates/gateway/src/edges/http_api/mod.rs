@@ -28,19 +28,20 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::any;
 use handle_request::{Edge, answer};
-use paths::Route;
+use paths::ApiRoute;
 use std::sync::Arc;
 
 /// The health and metrics pages.
-const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
+const OPERATIONS: [ApiRoute; 3] = [ApiRoute::Healthz, ApiRoute::Readyz, ApiRoute::Metrics];
 
 /// Returns the router of the customer API, with the health and metrics pages on the same listener if `metrics` is
 /// given, and beside web pages if `pages` are given. They have the paths `/` and `/docs`; unknown paths get the error of the
 /// API.
 pub fn router(world: Arc<World>, metrics: Option<MetricsPage>, pages: Option<Router>) -> Router {
-    let mut routes = vec![Route::Sms, Route::SmsById, Route::Inbound, Route::Balance, Route::Document];
+    let mut routes =
+        vec![ApiRoute::Sms, ApiRoute::SmsById, ApiRoute::Inbound, ApiRoute::Balance, ApiRoute::Document];
     if pages.is_none() {
-        routes.extend([Route::Home, Route::DocumentPage]);
+        routes.extend([ApiRoute::Home, ApiRoute::DocumentPage]);
     }
     if metrics.is_some() {
         routes.extend(OPERATIONS);
@@ -55,7 +56,7 @@ pub fn operations_router(world: Arc<World>, render: RenderMetrics) -> Router {
     of_routes(&OPERATIONS, Edge::new(world, Some(MetricsPage { render, reach: Reach::Anywhere })))
 }
 
-fn of_routes(routes: &[Route], edge: Edge) -> Router {
+fn of_routes(routes: &[ApiRoute], edge: Edge) -> Router {
     let mut router = Router::new();
     for route in routes {
         // `handle` checks the method, so that its error has the same form. No layers: each would box the future of every
@@ -66,6 +67,6 @@ fn of_routes(routes: &[Route], edge: Edge) -> Router {
             any(move |State(edge): State<Arc<Edge>>, request: Request| answer(edge, route, request)),
         );
     }
-    let unknown = |State(edge): State<Arc<Edge>>, request: Request| answer(edge, Route::Unknown, request);
+    let unknown = |State(edge): State<Arc<Edge>>, request: Request| answer(edge, ApiRoute::Unknown, request);
     router.fallback(unknown).with_state(Arc::new(edge))
 }

@@ -3,7 +3,7 @@
 use axum::http::Method;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum ApiRoute {
     Sms,
     SmsById,
     Inbound,
@@ -19,59 +19,61 @@ pub(super) enum Route {
     Unknown,
 }
 
-/// The path of [`Route::SmsById`] before the id.
+/// The path of [`ApiRoute::SmsById`] before the id.
 const SMS_PREFIX: &str = "/api/v1/sms/";
 
 /// GET implies HEAD (RFC 9110 section 9.1).
 const READ: &str = "GET, HEAD";
 
-impl Route {
+impl ApiRoute {
     pub(super) const COUNT: usize = 11;
 
     /// Returns the path template, as in logs and metrics.
     pub(super) const fn template(self) -> &'static str {
         match self {
-            Route::Sms => "/api/v1/sms",
-            Route::SmsById => "/api/v1/sms/{id}",
-            Route::Inbound => "/api/v1/inbound",
-            Route::Balance => "/api/v1/balance",
-            Route::Home => "/",
-            Route::Document => "/openapi.json",
-            Route::DocumentPage => "/docs",
-            Route::Healthz => "/healthz",
-            Route::Readyz => "/readyz",
-            Route::Metrics => "/metrics",
-            Route::Unknown => "unknown",
+            ApiRoute::Sms => "/api/v1/sms",
+            ApiRoute::SmsById => "/api/v1/sms/{id}",
+            ApiRoute::Inbound => "/api/v1/inbound",
+            ApiRoute::Balance => "/api/v1/balance",
+            ApiRoute::Home => "/",
+            ApiRoute::Document => "/openapi.json",
+            ApiRoute::DocumentPage => "/docs",
+            ApiRoute::Healthz => "/healthz",
+            ApiRoute::Readyz => "/readyz",
+            ApiRoute::Metrics => "/metrics",
+            ApiRoute::Unknown => "unknown",
         }
     }
 
     /// Whether the path belongs to the customer API. Unknown paths do, so that they get its error form.
     pub(super) const fn is_api(self) -> bool {
         match self {
-            Route::Sms | Route::SmsById | Route::Inbound | Route::Balance | Route::Unknown => true,
-            Route::Home
-            | Route::Document
-            | Route::DocumentPage
-            | Route::Healthz
-            | Route::Readyz
-            | Route::Metrics => false,
+            ApiRoute::Sms | ApiRoute::SmsById | ApiRoute::Inbound | ApiRoute::Balance | ApiRoute::Unknown => {
+                true
+            }
+            ApiRoute::Home
+            | ApiRoute::Document
+            | ApiRoute::DocumentPage
+            | ApiRoute::Healthz
+            | ApiRoute::Readyz
+            | ApiRoute::Metrics => false,
         }
     }
 
     /// Returns the value of the `Allow` header; `None` for an unknown path.
     pub(super) const fn allow(self) -> Option<&'static str> {
         match self {
-            Route::Sms => Some("POST"),
-            Route::SmsById
-            | Route::Inbound
-            | Route::Balance
-            | Route::Home
-            | Route::Document
-            | Route::DocumentPage
-            | Route::Healthz
-            | Route::Readyz
-            | Route::Metrics => Some(READ),
-            Route::Unknown => None,
+            ApiRoute::Sms => Some("POST"),
+            ApiRoute::SmsById
+            | ApiRoute::Inbound
+            | ApiRoute::Balance
+            | ApiRoute::Home
+            | ApiRoute::Document
+            | ApiRoute::DocumentPage
+            | ApiRoute::Healthz
+            | ApiRoute::Readyz
+            | ApiRoute::Metrics => Some(READ),
+            ApiRoute::Unknown => None,
         }
     }
 
@@ -81,7 +83,7 @@ impl Route {
     }
 }
 
-/// Returns the id in the path of [`Route::SmsById`], undecoded: ids are digits, which need no escapes.
+/// Returns the id in the path of [`ApiRoute::SmsById`], undecoded: ids are digits, which need no escapes.
 pub(super) fn message_id_in(path: &str) -> &str {
     path.strip_prefix(SMS_PREFIX).unwrap_or("")
 }

@@ -6,21 +6,21 @@ use std::str::Bytes;
 
 /// How often a parameter occurs.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Parameter<'a> {
+pub(super) enum QueryParameter<'a> {
     Absent,
     Once(Cow<'a, str>),
     Repeated,
 }
 
-pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Parameter<'a> {
+pub(super) fn parameter<'a>(query: &'a str, name: &str) -> QueryParameter<'a> {
     let mut values = query.split('&').filter_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         (decoded(key) == name).then_some(value)
     });
     match (values.next(), values.next()) {
-        (None, _) => Parameter::Absent,
-        (Some(value), None) => Parameter::Once(decoded(value)),
-        (Some(_), Some(_)) => Parameter::Repeated,
+        (None, _) => QueryParameter::Absent,
+        (Some(value), None) => QueryParameter::Once(decoded(value)),
+        (Some(_), Some(_)) => QueryParameter::Repeated,
     }
 }
 
@@ -58,9 +58,9 @@ mod tests {
     #[track_caller]
     fn check(query: &str, expect: &str) {
         let actual = match parameter(query, "since") {
-            Parameter::Absent => "absent".to_owned(),
-            Parameter::Once(value) => format!("once {value:?}"),
-            Parameter::Repeated => "repeated".to_owned(),
+            QueryParameter::Absent => "absent".to_owned(),
+            QueryParameter::Once(value) => format!("once {value:?}"),
+            QueryParameter::Repeated => "repeated".to_owned(),
         };
         assert_eq!(actual, expect, "{query}");
     }

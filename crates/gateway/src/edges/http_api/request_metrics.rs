@@ -1,6 +1,6 @@
 //! What is learnt about a request while it is handled, for its response and for the record, and the metrics of requests.
 
-use super::paths::Route;
+use super::paths::ApiRoute;
 use crate::app::CallerName;
 use crate::world::RateLeft;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 /// Every status of the API. Any other is counted as 0, which a test checks.
 const STATUSES: [u16; 15] = [0, 200, 202, 303, 400, 401, 402, 403, 404, 405, 413, 422, 429, 500, 503];
 
-pub(super) struct Meters {
-    routes: [RouteMeters; Route::COUNT],
+pub(super) struct RequestMeters {
+    routes: [RouteMeters; ApiRoute::COUNT],
 }
 
 #[derive(Default)]
@@ -22,12 +22,12 @@ struct RouteMeters {
     duration: OnceLock<Histogram>,
 }
 
-impl Meters {
-    pub(super) fn new() -> Meters {
-        Meters { routes: Default::default() }
+impl RequestMeters {
+    pub(super) fn new() -> RequestMeters {
+        RequestMeters { routes: Default::default() }
     }
 
-    pub(super) fn count(&self, route: Route, status: u16, duration_ms: u64) {
+    pub(super) fn count(&self, route: ApiRoute, status: u16, duration_ms: u64) {
         let RouteMeters { requests, duration } = &self.routes[route as usize];
         let place = STATUSES.iter().position(|known| *known == status).unwrap_or(0);
         let request = requests[place].get_or_init(|| {

@@ -35,7 +35,7 @@ const PASSWORD_VARIABLE: &str = "HERMOD_MAIL_PASSWORD";
 
 /// How to reach the mail server.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct MailSettings {
     server: String,
     port: u16,
     tls: MailTls,
@@ -45,11 +45,11 @@ pub struct Settings {
     sender: String,
 }
 
-impl Settings {
+impl MailSettings {
     /// Returns the settings; none if no server is configured.
-    pub fn new(config: &config::Mail) -> Option<Settings> {
-        let config::Mail { server, port, tls, ca, user, password_file, sender } = config.clone();
-        Some(Settings {
+    pub fn new(config: &config::MailSection) -> Option<MailSettings> {
+        let config::MailSection { server, port, tls, ca, user, password_file, sender } = config.clone();
+        Some(MailSettings {
             server: server?,
             port: port.unwrap_or(tls.port()),
             tls,
@@ -96,7 +96,7 @@ struct Waiting {
 }
 
 /// Sends mails until the gateway stops.
-pub fn serve(world: Arc<World>, settings: Settings, workers: &Workers) {
+pub fn serve(world: Arc<World>, settings: MailSettings, workers: &Workers) {
     let Some(queue) = world.mail.receiver() else { return };
     let stopping = workers.stopping();
     workers.spawn_named("mail", async move {
@@ -107,7 +107,7 @@ pub fn serve(world: Arc<World>, settings: Settings, workers: &Workers) {
     });
 }
 
-async fn send_all(world: &World, settings: &Settings, mut queue: mpsc::Receiver<Mail>) {
+async fn send_all(world: &World, settings: &MailSettings, mut queue: mpsc::Receiver<Mail>) {
     let mut waiting: Vec<Waiting> = Vec::new();
     let mut failures_in_a_row = 0;
     loop {

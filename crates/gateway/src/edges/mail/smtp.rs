@@ -1,7 +1,7 @@
 //! One mail over one SMTP connection (RFC 5321), with STARTTLS (RFC 3207) or TLS from the start (RFC 8314) and AUTH PLAIN
 //! (RFC 4616).
 
-use super::{SendError, Settings, message};
+use super::{MailSettings, SendError, message};
 use crate::board::Mail;
 use crate::clock::{Clock, within};
 use crate::config::MailTls;
@@ -30,13 +30,13 @@ const OWN_NAME: &str = "hermod.localhost";
 const MESSAGE_ID_CHARS: usize = 26;
 
 /// Sends a mail. The error is a sentence for the operator, without secrets.
-pub(super) async fn send(clock: &Clock, settings: &Settings, mail: &Mail) -> Result<(), SendError> {
+pub(super) async fn send(clock: &Clock, settings: &MailSettings, mail: &Mail) -> Result<(), SendError> {
     let sent = within(SEND_WAIT, send_now(clock, settings, mail)).await;
     sent.unwrap_or_else(|_| Err(temporary(format!("{} timed out", settings.server))))
 }
 
-async fn send_now(clock: &Clock, settings: &Settings, mail: &Mail) -> Result<(), SendError> {
-    let Settings { server, port, tls, sender, user, .. } = settings;
+async fn send_now(clock: &Clock, settings: &MailSettings, mail: &Mail) -> Result<(), SendError> {
+    let MailSettings { server, port, tls, sender, user, .. } = settings;
     let tcp = TcpStream::connect((server.as_str(), *port))
         .await
         .and_then(|stream| tune(stream, USER_TIMEOUT))
@@ -77,8 +77,8 @@ async fn send_now(clock: &Clock, settings: &Settings, mail: &Mail) -> Result<(),
     Ok(())
 }
 
-async fn encrypt(tcp: TcpStream, settings: &Settings) -> Result<Stream, SendError> {
-    let Settings { server, ca, .. } = settings;
+async fn encrypt(tcp: TcpStream, settings: &MailSettings) -> Result<Stream, SendError> {
+    let MailSettings { server, ca, .. } = settings;
     let ca = ca.clone();
     let roots = tokio::task::spawn_blocking(move || tls::authorities(ca.as_deref())).await;
     let roots =
@@ -110,7 +110,7 @@ impl Peer {
     }
 
     /// Continues with TLS. What the server sent before the handshake is an injection, and ends the connection.
-    async fn encrypted(self, settings: &Settings) -> Result<Peer, SendError> {
+    async fn encrypted(self, settings: &MailSettings) -> Result<Peer, SendError> {
         if !self.stream.buffer().is_empty() {
             return Err(temporary("the server sent more than its answer to STARTTLS".to_owned()));
         }

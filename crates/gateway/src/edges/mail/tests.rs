@@ -1,6 +1,6 @@
 //! The client against a small server on the loopback.
 
-use super::{SendError, Settings, smtp};
+use super::{MailSettings, SendError, smtp};
 use crate::board::Mail;
 use crate::clock::{Clock, within};
 use crate::config::MailTls;
@@ -78,9 +78,9 @@ fn certificate(folder: &Path) -> (TlsAcceptor, PathBuf) {
     (TlsAcceptor::from(Arc::new(config)), file)
 }
 
-fn settings(port: u16, tls: MailTls, folder: &Path) -> Settings {
+fn settings(port: u16, tls: MailTls, folder: &Path) -> MailSettings {
     std::fs::write(folder.join("password"), "geheim 1\n").unwrap();
-    Settings {
+    MailSettings {
         server: "localhost".to_owned(),
         port,
         tls,
@@ -95,7 +95,7 @@ fn mail() -> Mail {
     Mail { to: "ann@example.com".to_owned(), subject: "Hello".to_owned(), text: "a text\n".to_owned() }
 }
 
-async fn send(settings: &Settings) -> Result<(), SendError> {
+async fn send(settings: &MailSettings) -> Result<(), SendError> {
     let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
     within(PATIENCE, smtp::send(&clock, settings, &mail())).await.expect("an answer in time")
 }

@@ -3,9 +3,9 @@
 //! the check itself failed. Every other reason is 0x0D: the gateway stops, too many sessions, binds, attempts or password
 //! checks, account or connection closed, address not on the allow-list, TLS required, bind type not allowed.
 
-use super::bind_guard::{Attempt, Listing, OverLimit, PasswordCheck};
+use super::bind_guard::{GuardedBind, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
-use super::settings::Settings;
+use super::settings::SmppSettings;
 use crate::app::operator::probe_bind_elsewhere;
 use crate::app::{AnsweredRequest, CallerName, Rejection, note_request};
 use crate::board::{BoundAs, LiveBind, NewBind, Order};
@@ -67,7 +67,7 @@ impl BindRejection {
 /// Runs all checks, and takes a bind slot if they pass. The caller must not read from the socket meanwhile.
 pub(super) async fn check(
     world: &World,
-    settings: &Settings,
+    settings: &SmppSettings,
     peer: Peer,
     kind: BindType,
     bind: &Bind<'_>,
@@ -135,7 +135,7 @@ fn note(
 /// Runs the checks in order: state of the gateway, fields, attempt limits, password, connection, bind slot.
 async fn admit(
     world: &World,
-    settings: &Settings,
+    settings: &SmppSettings,
     peer: Peer,
     kind: BindType,
     bind: &Bind<'_>,
@@ -164,7 +164,7 @@ async fn admit(
     let now = world.clock.now();
     let hashes: Vec<&str> =
         known.into_iter().flat_map(|(_, _, access)| access.password_hashes_at(now)).collect();
-    let attempt = Attempt {
+    let attempt = GuardedBind {
         system_id: bind.system_id,
         password: &bind.password,
         hashes: &hashes,
@@ -215,8 +215,8 @@ fn check_fields(bind: &Bind<'_>) -> Result<(), BindRejection> {
 /// the stored hash of the password.
 async fn check_password<'a>(
     world: &World,
-    settings: &Settings,
-    attempt: &Attempt<'a>,
+    settings: &SmppSettings,
+    attempt: &GuardedBind<'a>,
 ) -> Result<&'a str, BindRejection> {
     let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
     let guard = &settings.guard;

@@ -60,7 +60,7 @@ pub(super) enum Listing {
 }
 
 /// One attempt to bind.
-pub(super) struct Attempt<'a> {
+pub(super) struct GuardedBind<'a> {
     pub(super) system_id: &'a [u8],
     pub(super) password: &'a [u8],
     /// The stored hashes of the valid passwords; none if the system_id does not exist.
@@ -120,7 +120,7 @@ impl BindGuard {
     /// Takes the attempt from the limits of its address and its system_id. Call [`BindGuard::give_back`] if the password
     /// was right. Failed attempts of strangers must not lock the owner out: cached credentials cost nothing of the
     /// system_id's limit, and addresses that are not on its allow-list share a separate limit.
-    pub(super) fn admit(&self, attempt: &Attempt<'_>, now: Timestamp) -> Result<TakenAttempt, OverLimit> {
+    pub(super) fn admit(&self, attempt: &GuardedBind<'_>, now: Timestamp) -> Result<TakenAttempt, OverLimit> {
         let (site, name) = (limit_key_of(attempt.from), self.name(attempt));
         let mut limits = lock(&self.limits);
         let AttemptLimits { addresses, system_ids } = &mut *limits;
@@ -136,7 +136,7 @@ impl BindGuard {
             .map_err(|wait| OverLimit { why: "too many attempts for this system_id", wait })
     }
 
-    pub(super) fn give_back(&self, attempt: &Attempt<'_>, taken: TakenAttempt) {
+    pub(super) fn give_back(&self, attempt: &GuardedBind<'_>, taken: TakenAttempt) {
         let (site, name) = (limit_key_of(attempt.from), self.name(attempt));
         let mut limits = lock(&self.limits);
         limits.addresses.give_back(site, self.per_address);
@@ -146,7 +146,7 @@ impl BindGuard {
     }
 
     /// Returns an attempt with a wrong password in the form in which other nodes count it.
-    pub(super) fn wrong_bind(&self, attempt: &Attempt<'_>, taken: TakenAttempt) -> WrongBind {
+    pub(super) fn wrong_bind(&self, attempt: &GuardedBind<'_>, taken: TakenAttempt) -> WrongBind {
         let name = taken.from_name.then(|| self.name(attempt));
         WrongBind { source: limit_key_of(attempt.from), name }
     }
@@ -161,7 +161,7 @@ impl BindGuard {
     }
 
     /// Checks the password, at the same cost whether the system_id exists or not.
-    pub(super) async fn check_password(&self, world: &World, attempt: &Attempt<'_>) -> PasswordCheck {
+    pub(super) async fn check_password(&self, world: &World, attempt: &GuardedBind<'_>) -> PasswordCheck {
         if let Some(position) = self.remembered(attempt) {
             return PasswordCheck::Right(position);
         }
@@ -189,7 +189,7 @@ impl BindGuard {
         }
     }
 
-    fn caller_kind(&self, attempt: &Attempt<'_>) -> CallerKind {
+    fn caller_kind(&self, attempt: &GuardedBind<'_>) -> CallerKind {
         let has_verified = || lock(&self.verified).contains(&self.address(attempt));
         if attempt.listing == Listing::Listed || has_verified() {
             CallerKind::Known
@@ -199,13 +199,13 @@ impl BindGuard {
     }
 
     /// Returns the position of the hash that these credentials were verified with before.
-    fn remembered(&self, attempt: &Attempt<'_>) -> Option<usize> {
+    fn remembered(&self, attempt: &GuardedBind<'_>) -> Option<usize> {
         let digests: Vec<Digest> = attempt.hashes.iter().map(|hash| self.digest(attempt, hash)).collect();
         let verified = lock(&self.verified);
         digests.iter().position(|digest| verified.contains(digest))
     }
 
-    fn remember(&self, attempt: &Attempt<'_>, position: usize) {
+    fn remember(&self, attempt: &GuardedBind<'_>, position: usize) {
         let Some(hash) = attempt.hashes.get(position) else { return };
         let digest = self.digest(attempt, hash);
         let mut verified = lock(&self.verified);
@@ -215,18 +215,18 @@ impl BindGuard {
 
     /// Returns the cache key of an attempt. It includes the stored hash, so that a changed password misses, and the
     /// address, so that passwords cannot be guessed against the cache from elsewhere.
-    fn digest(&self, attempt: &Attempt<'_>, hash: &str) -> Digest {
-        let Attempt { system_id, password, from, .. } = attempt;
+    fn digest(&self, attempt: &GuardedBind<'_>, hash: &str) -> Digest {
+        let GuardedBind { system_id, password, from, .. } = attempt;
         let site = limit_key_of(*from).to_string();
         self.key.derived(&[b"verified", system_id, password, hash.as_bytes(), site.as_bytes()])
     }
 
-    fn address(&self, attempt: &Attempt<'_>) -> Digest {
+    fn address(&self, attempt: &GuardedBind<'_>) -> Digest {
         self.key.derived(&[b"address", limit_key_of(attempt.from).to_string().as_bytes()])
     }
 
     /// Returns the key of the system_id's limit. A digest, because a system_id may be any octets.
-    fn name(&self, attempt: &Attempt<'_>) -> Digest {
+    fn name(&self, attempt: &GuardedBind<'_>) -> Digest {
         let label: &[u8] = match attempt.listing {
             Listing::NoList | Listing::Listed => b"name",
             Listing::NotListed => b"name, from addresses that are not on its list",
@@ -266,10 +266,16 @@ mod tests {
     const THREE: Allowance = Allowance { most: 3, per: Duration::from_secs(60) };
     const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
-    fn attempt(system_id: &'static str, last: u8) -> Attempt<'static> {
+    fn attempt(system_id: &'static str, last: u8) -> GuardedBind<'static> {
         let from = IpAddr::from([192, 0, 2, last]);
         let listing = Listing::NoList;
-        Attempt { system_id: system_id.as_bytes(), password: b"secret08", hashes: &["hash"], from, listing }
+        GuardedBind {
+            system_id: system_id.as_bytes(),
+            password: b"secret08",
+            hashes: &["hash"],
+            from,
+            listing,
+        }
     }
 
     #[test]
@@ -315,18 +321,18 @@ mod tests {
         assert_eq!(guard.admit(&attempt("a", 1), NOW), Ok(TakenAttempt { from_name: false }));
         let over = OverLimit { why: "too many attempts for this system_id", wait: Duration::from_secs(20) };
         assert_eq!(guard.admit(&attempt("a", 2), NOW), Err(over), "not cached for another address");
-        let guessed = Attempt { password: b"secret09", ..attempt("a", 1) };
+        let guessed = GuardedBind { password: b"secret09", ..attempt("a", 1) };
         assert_eq!(guard.admit(&guessed, NOW), Err(over), "nor for another password");
-        let rotated = Attempt { hashes: &["another"], ..attempt("a", 1) };
+        let rotated = GuardedBind { hashes: &["another"], ..attempt("a", 1) };
         assert_eq!(guard.admit(&rotated, NOW), Err(over), "nor for a changed password");
-        let rotating = Attempt { hashes: &["another", "hash"], ..attempt("a", 1) };
+        let rotating = GuardedBind { hashes: &["another", "hash"], ..attempt("a", 1) };
         assert_eq!(guard.remembered(&rotating), Some(1), "but while the old password is valid");
     }
 
     #[test]
     fn attempts_from_unlisted_addresses_leave_the_owners_budget_alone() {
         let guard = BindGuard::new(Allowance { most: 100, ..THREE }, THREE).unwrap();
-        let listed = |listing, last| Attempt { listing, ..attempt("a", last) };
+        let listed = |listing, last| GuardedBind { listing, ..attempt("a", last) };
         let actual =
             |listing, last| guard.admit(&listed(listing, last), NOW).map(|_| ()).map_err(|over| over.why);
         let spent = Err("too many attempts for this system_id");
@@ -353,7 +359,7 @@ mod tests {
             ("a", 2, Listing::NoList, CallerKind::Stranger),
             ("a", 2, Listing::NotListed, CallerKind::Stranger),
         ] {
-            let found = guard.caller_kind(&Attempt { listing, ..attempt(system_id, last) });
+            let found = guard.caller_kind(&GuardedBind { listing, ..attempt(system_id, last) });
             assert_eq!(found, expect, "{system_id} from {last}, {listing:?}");
         }
     }
@@ -363,7 +369,7 @@ mod tests {
         let guard = BindGuard::new(THREE, THREE).unwrap();
         // The address takes one entry too.
         let names: Vec<String> = (0..VERIFIED_MAX + 9).map(|number| number.to_string()).collect();
-        let of = |name: &'static str| Attempt { system_id: name.as_bytes(), ..attempt("", 1) };
+        let of = |name: &'static str| GuardedBind { system_id: name.as_bytes(), ..attempt("", 1) };
         for name in names {
             guard.remember(&of(Box::leak(name.into_boxed_str())), 0);
         }

@@ -30,7 +30,7 @@ max_binds = 2
 
 struct Stage {
     world: Arc<World>,
-    settings: Settings,
+    settings: SmppSettings,
     _folder: tempfile::TempDir,
 }
 
@@ -53,7 +53,7 @@ impl Stage {
         let world = World::new(clock, store, pepper, plan.catalogue, Duration::from_secs(60));
         let mut config = Config::defaults();
         change(&mut config);
-        let settings = Settings::new(&config.smpp).unwrap();
+        let settings = SmppSettings::new(&config.smpp).unwrap();
         Stage { world: Arc::new(world), settings, _folder: folder }
     }
 

@@ -1,12 +1,12 @@
 //! Accepts customers' SMPP connections: connection limits, the PROXY header of a trusted proxy, and the TLS handshake,
 //! all before the first PDU. Every step has a limit and a timeout, because the peer is not authenticated yet.
 
-use super::settings::Settings;
+use super::settings::SmppSettings;
 use crate::clock::Clock;
 use crate::listeners::limit_key_of;
 use crate::listeners::{
-    ACCEPT_PAUSE, Caller, ConnectionSlot, Counted, ProxyHeaderError, read_proxy_header, set_socket_options,
-    tls_handshake,
+    ACCEPT_PAUSE, ConnectionSlot, Counted, ProxiedClient, ProxyHeaderError, read_proxy_header,
+    set_socket_options, tls_handshake,
 };
 use crate::stream::Stream;
 use crate::tls::Tls;
@@ -58,7 +58,7 @@ pub(super) struct Stops {
 pub(super) async fn serve<S, F>(
     listener: SmppListener,
     clock: Clock,
-    settings: Arc<Settings>,
+    settings: Arc<SmppSettings>,
     workers: Workers,
     session: S,
 ) where
@@ -90,7 +90,7 @@ pub(super) async fn serve<S, F>(
 /// Accepts the next connection. Returns `None` once the gateway leaves.
 async fn next_connection(
     listener: &SmppListener,
-    settings: &Settings,
+    settings: &SmppSettings,
     leaving: &CancellationToken,
     clock: &Clock,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
@@ -120,7 +120,7 @@ struct AcceptedConnection {
     address: IpAddr,
     tls: Option<Arc<Tls>>,
     clock: Clock,
-    settings: Arc<Settings>,
+    settings: Arc<SmppSettings>,
     leaving: CancellationToken,
     stopping: CancellationToken,
     _counted: Counted,
@@ -197,7 +197,7 @@ impl AcceptedConnection {
                 read = read_proxy_header(&mut stream) => read?,
                 () = self.clock.sleep(self.settings.handshake_max) => return Err(CloseCause::LateHeader),
             };
-            if let Caller::Behind { address, tls } = caller {
+            if let ProxiedClient::Behind { address, tls } = caller {
                 peer = Peer { address, tls: peer.tls || tls };
             }
         }

@@ -1,7 +1,7 @@
 //! Tests of accepted and closed connections, on real sockets.
 
 use super::*;
-use crate::config::{Config, Network};
+use crate::config::{Config, IpNetwork};
 use hermod_domain::time::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 struct Stage {
     address: std::net::SocketAddr,
     came: mpsc::Receiver<Peer>,
-    settings: Arc<Settings>,
+    settings: Arc<SmppSettings>,
     workers: Workers,
     clock: Clock,
 }
@@ -24,7 +24,7 @@ impl Stage {
     async fn with_sessions(binds: bool, change: impl FnOnce(&mut Config)) -> Stage {
         let mut config = Config::defaults();
         change(&mut config);
-        let settings = Arc::new(Settings::new(&config.smpp).unwrap());
+        let settings = Arc::new(SmppSettings::new(&config.smpp).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (tell, came) = mpsc::channel(10);
@@ -98,7 +98,7 @@ async fn unbound_connection_over_the_half_open_limit_is_closed() {
 #[tokio::test]
 async fn trusted_proxy_must_send_a_proxy_header() {
     let trusting = |config: &mut Config| {
-        config.smpp.trusted_proxies = vec![Network::parse("127.0.0.0/8").unwrap()];
+        config.smpp.trusted_proxies = vec![IpNetwork::parse("127.0.0.0/8").unwrap()];
     };
     let mut stage = Stage::new(trusting).await;
     let header = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\x0a\0\0\x01\x30\x39\x0a\xd7";

@@ -15,14 +15,14 @@ mod settings;
 mod submit;
 
 pub use listener::{Peer, SmppListener};
-pub use settings::Settings;
+pub use settings::SmppSettings;
 
 use crate::workers::Workers;
 use crate::world::World;
 use std::sync::Arc;
 
 /// Accepts connections until `workers` leave.
-pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<Settings>, workers: Workers) {
+pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<SmppSettings>, workers: Workers) {
     let (carried, held_to) = (world.clone(), settings.clone());
     let session = move |stream, peer, place, stops| {
         session::run(carried.clone(), held_to.clone(), stream, peer, place, stops)

@@ -14,42 +14,46 @@ use hermod_store::{CancelOutcome, ExpectedParties, MessageRecord};
 use smallvec::SmallVec;
 
 /// A parsed `query_sm`.
-pub(super) struct Query {
+pub(super) struct QueryRequest {
     name: MessageName,
     source: Option<Sender>,
 }
 
-impl Query {
-    pub(super) fn read(pdu: &QuerySm<'_>, access: &SmppAccess) -> Result<Query, CommandStatus> {
+impl QueryRequest {
+    pub(super) fn read(pdu: &QuerySm<'_>, access: &SmppAccess) -> Result<QueryRequest, CommandStatus> {
         let name = name(pdu.message_id)?;
         let source = submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?;
-        Ok(Query { name, source })
+        Ok(QueryRequest { name, source })
     }
 
-    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<MessageStatus, CommandStatus> {
+    pub(super) async fn run(
+        self,
+        world: &World,
+        account: AccountId,
+    ) -> Result<QueriedMessage, CommandStatus> {
         let found = world.store.message_named(account, self.name).await;
         let record = found.map_err(|_| CommandStatus::SYSERR)?.ok_or(CommandStatus::INVMSGID)?;
         if self.source.is_some_and(|source| source != record.from) {
             return Err(CommandStatus::INVMSGID);
         }
-        Ok(MessageStatus::of(&record))
+        Ok(QueriedMessage::of(&record))
     }
 }
 
 /// The state of a message as in a `query_sm_resp`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct MessageStatus {
+pub(super) struct QueriedMessage {
     /// Empty until the message is final.
     pub(super) final_date: SmallVec<[u8; TIME_CHARS]>,
     pub(super) message_state: u8,
     pub(super) error_code: u8,
 }
 
-impl MessageStatus {
-    fn of(record: &MessageRecord) -> MessageStatus {
+impl QueriedMessage {
+    fn of(record: &MessageRecord) -> QueriedMessage {
         let ended_at = record.settled_at.map(|at| at.as_millis().div_euclid(1_000));
         let final_date = ended_at.and_then(|seconds| time::utc(seconds).ok());
-        MessageStatus {
+        QueriedMessage {
             final_date: final_date.map(|date| SmallVec::from_slice(&date)).unwrap_or_default(),
             // Only the documented states.
             message_state: match record.state {
@@ -64,24 +68,24 @@ impl MessageStatus {
 }
 
 /// A parsed `cancel_sm`. Source and destination must match where they are given.
-pub(super) struct Cancel {
+pub(super) struct CancelRequest {
     name: MessageName,
     expected: ExpectedParties,
 }
 
-impl Cancel {
-    pub(super) fn read(pdu: &CancelSm<'_>, access: &SmppAccess) -> Result<Cancel, CommandStatus> {
+impl CancelRequest {
+    pub(super) fn read(pdu: &CancelSm<'_>, access: &SmppAccess) -> Result<CancelRequest, CommandStatus> {
         let Address { value: recipient, .. } = pdu.destination;
         let destination = match recipient {
             [] => None,
             _ => Some(submit::recipient(pdu.destination, access).map_err(|_| CommandStatus::INVMSGID)?),
         };
         let from = submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?;
-        Ok(Cancel { name: name(pdu.message_id)?, expected: ExpectedParties { from, to: destination } })
+        Ok(CancelRequest { name: name(pdu.message_id)?, expected: ExpectedParties { from, to: destination } })
     }
 
     pub(super) async fn run(self, world: &World, account: AccountId) -> Result<(), CommandStatus> {
-        let Cancel { name, expected } = self;
+        let CancelRequest { name, expected } = self;
         match world.store.cancel(account, name, expected, world.clock.now()).await {
             Ok(CancelOutcome::Cancelled) => Ok(()),
             Ok(CancelOutcome::TooLate) => Err(CommandStatus::CANCELFAIL),

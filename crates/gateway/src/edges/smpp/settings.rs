@@ -2,7 +2,7 @@
 
 use super::bind_guard::BindGuard;
 use super::rejected_bind_log::RejectedBindLog;
-use crate::config::{Network, Smpp};
+use crate::config::{IpNetwork, SmppSection};
 use crate::listeners::{AddressLimits, ConnectionLimits, TrustedProxies};
 use crate::open_files::smpp_places;
 use hermod_domain::keyed_pace::Allowance;
@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 /// The period of the bind attempt limits.
 const ATTEMPTS_PER: Duration = Duration::from_secs(60);
 
-pub struct Settings {
+pub struct SmppSettings {
     /// The system_id in our bind responses.
     pub(super) system_id: String,
     /// Timers and limits of the SMPP session.
@@ -35,13 +35,13 @@ pub struct Settings {
     pub(super) rejected_bind_log: RejectedBindLog,
 }
 
-impl Settings {
+impl SmppSettings {
     /// Fails where the system has no random bytes.
-    pub fn new(config: &Smpp) -> std::io::Result<Settings> {
+    pub fn new(config: &SmppSection) -> std::io::Result<SmppSettings> {
         let allowance = |most| Allowance { most, per: ATTEMPTS_PER };
         // A few connections above the limit are accepted to reject their bind; further ones wait in the backlog.
         let places = smpp_places(config.max_sessions);
-        Ok(Settings {
+        Ok(SmppSettings {
             system_id: config.system_id.clone(),
             server: server_config(config),
             write_max: config.write_timeout.into(),
@@ -51,7 +51,7 @@ impl Settings {
                 open_max: config.max_sessions_per_address,
                 half_open_max: config.max_half_open_per_address,
             },
-            proxies: TrustedProxies::new(config.trusted_proxies.iter().map(|Network(network)| *network)),
+            proxies: TrustedProxies::new(config.trusted_proxies.iter().map(|IpNetwork(network)| *network)),
             connection_limits: ConnectionLimits::default(),
             room: Arc::new(Semaphore::new(usize::try_from(places).expect("32 bits fit"))),
             open: Arc::default(),
@@ -69,7 +69,7 @@ impl Settings {
     }
 }
 
-fn server_config(config: &Smpp) -> ServerConfig {
+fn server_config(config: &SmppSection) -> ServerConfig {
     let ms = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
     let standard = ServerConfig::standard();
     ServerConfig {

@@ -4,7 +4,7 @@
 use super::Shared;
 use super::endpoint;
 use super::spread::{Heard, Spread, TELL_EVERY};
-use super::wakeup::Wakeup;
+use super::wakeup::EndpointWakeup;
 use crate::app::operator::{order_webhook_posts, tell_webhook_posts};
 use crate::board::{EndedPosting, PostingLetter, PostingNotice, PostingOrder};
 use crate::clock::{Moment, within};
@@ -37,7 +37,7 @@ struct Dispatcher {
     shared: Arc<Shared>,
     workers: Workers,
     /// The endpoints that this node posts to.
-    served: HashMap<Endpoint, Arc<Wakeup>>,
+    served: HashMap<Endpoint, Arc<EndpointWakeup>>,
     ended: mpsc::Sender<Ending>,
     role: Role,
 }
@@ -298,7 +298,7 @@ impl Dispatcher {
 
     /// Starts the task of an endpoint.
     fn start(&mut self, endpoint: Endpoint) {
-        let wakeup = Arc::new(Wakeup::new(&self.workers.stopping()));
+        let wakeup = Arc::new(EndpointWakeup::new(&self.workers.stopping()));
         self.served.insert(endpoint, wakeup.clone());
         let (shared, ended) = (self.shared.clone(), self.ended.clone());
         let name = format!("webhooks/{}/{}", endpoint.account, endpoint.kind.as_str());

@@ -3,10 +3,10 @@
 
 use super::Shared;
 use super::client::{KEEP_ALIVE, Pool};
-use super::post::{Attempt, Posted, not_posted};
+use super::post::{PostAttempt, Posted, not_posted};
 use super::post_limiter::PostPermit;
 use super::target::{NoTarget, Target};
-use super::wakeup::{Task, Wakeup, end_of};
+use super::wakeup::{EndpointWakeup, Task, end_of};
 use crate::clock::Moment;
 use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -74,7 +74,11 @@ struct Settled {
 }
 
 /// Serves an endpoint until it was idle for a while. Returns when its next event is due.
-pub(super) async fn serve(endpoint: Endpoint, shared: Arc<Shared>, wakeup: Arc<Wakeup>) -> Option<Timestamp> {
+pub(super) async fn serve(
+    endpoint: Endpoint,
+    shared: Arc<Shared>,
+    wakeup: Arc<EndpointWakeup>,
+) -> Option<Timestamp> {
     let mut task = EndpointTask::new(endpoint, shared.clone());
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
@@ -250,7 +254,7 @@ impl EndpointTask {
 
     fn post(&mut self, target: Arc<Target>, permit: PostPermit, doubtful: bool) {
         let Some(event) = self.queue.pop_front() else { return };
-        let attempt = Attempt {
+        let attempt = PostAttempt {
             shared: self.shared.clone(),
             target,
             pool: self.pool.clone(),

@@ -5,10 +5,10 @@ use crate::author::Author;
 use crate::clock::Clock;
 use crate::clock::within;
 use crate::config::{Config, Source};
-use crate::edges::webhooks::client::Client;
+use crate::edges::webhooks::client::WebhookClient;
 use crate::edges::webhooks::endpoint_status::EndpointStatuses;
 use crate::edges::webhooks::post_limiter::PostLimiter;
-use crate::edges::webhooks::settings::Settings;
+use crate::edges::webhooks::settings::WebhookSettings;
 use crate::provision::{self, WantedSetup};
 use crate::secrets::Pepper;
 use crate::workers::Workers;
@@ -44,9 +44,9 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
         WantedSetup::parse(&Source { path: "shop.toml".into(), text }).unwrap().judged_by(rules.clone());
     let plan = provision::apply(&store, &pepper, &wanted, &Author::operator(None), START).await.unwrap();
     let world = World::new(clock.clone(), store, pepper, plan.catalogue, Duration::from_secs(60));
-    let settings = Settings { rules, ..Settings::new(&Config::defaults().webhooks) };
+    let settings = WebhookSettings { rules, ..WebhookSettings::new(&Config::defaults().webhooks) };
     let shared = Shared {
-        client: Client::new(&settings, clock, Workers::default()),
+        client: WebhookClient::new(&settings, clock, Workers::default()),
         post_limiter: PostLimiter::new(settings.posts_max),
         statuses: EndpointStatuses::default(),
         world: Arc::new(world),

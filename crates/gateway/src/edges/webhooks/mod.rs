@@ -17,11 +17,11 @@ mod test_event;
 mod wakeup;
 
 pub use resolver::Resolver;
-pub use settings::Settings;
+pub use settings::WebhookSettings;
 
 use crate::workers::Workers;
 use crate::world::World;
-use client::Client;
+use client::WebhookClient;
 use endpoint_status::EndpointStatuses;
 use post_limiter::PostLimiter;
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use std::sync::Arc;
 /// Shared by the tasks of all endpoints.
 struct Shared {
     world: Arc<World>,
-    settings: Settings,
-    client: Client,
+    settings: WebhookSettings,
+    client: WebhookClient,
     post_limiter: PostLimiter,
     statuses: EndpointStatuses,
 }
 
 /// Posts due events until the workers stop. Posts in progress then have a short time to finish; the others are
 /// repeated after the next start.
-pub fn serve(world: Arc<World>, settings: Settings, workers: &Workers) {
+pub fn serve(world: Arc<World>, settings: WebhookSettings, workers: &Workers) {
     let shared = Arc::new(Shared {
-        client: Client::new(&settings, world.clock.clone(), workers.clone()),
+        client: WebhookClient::new(&settings, world.clock.clone(), workers.clone()),
         post_limiter: PostLimiter::new(settings.posts_max),
         statuses: EndpointStatuses::default(),
         world,

@@ -1,7 +1,7 @@
 //! One attempt to post an event: makes the signed request, posts it, and decides the next step of the event.
 
 use super::Shared;
-use super::client::{Draft, Pool, PostResult};
+use super::client::{Pool, PostDraft, PostResult};
 use super::post_limiter::PostPermit;
 use super::target::{NoTarget, Target};
 use crate::app::webhook_body;
@@ -33,7 +33,7 @@ pub(super) struct Posted {
 }
 
 /// One attempt to post an event.
-pub(super) struct Attempt {
+pub(super) struct PostAttempt {
     pub(super) shared: Arc<Shared>,
     pub(super) target: Arc<Target>,
     pub(super) pool: Arc<Pool>,
@@ -44,9 +44,9 @@ pub(super) struct Attempt {
     pub(super) lingering: Arc<AtomicU32>,
 }
 
-impl Attempt {
+impl PostAttempt {
     pub(super) async fn make(self) -> Posted {
-        let Attempt { shared, target, pool, event, mut permit, doubtful, lingering } = self;
+        let PostAttempt { shared, target, pool, event, mut permit, doubtful, lingering } = self;
         let clock = &shared.world.clock;
         let (at, begun) = (clock.now(), clock.moment());
         record_lag(&event, at);
@@ -148,7 +148,7 @@ fn draft_of(
     event: &WebhookEvent,
     at: Timestamp,
     signed_at: Timestamp,
-) -> Draft {
+) -> PostDraft {
     let (name, body) = (event_name(numbers, event.id.0), webhook_body(&event.content));
     signed_draft(target, &name, body, event.attempts.saturating_add(1), at, signed_at)
 }
@@ -161,7 +161,7 @@ pub(super) fn signed_draft(
     attempt: u32,
     at: Timestamp,
     signed_at: Timestamp,
-) -> Draft {
+) -> PostDraft {
     let seconds = signed_at.as_millis().div_euclid(1_000);
     let Signatures { current, next, previous, standard } =
         target.signers_at(at).sign(name, seconds, body.as_bytes());
@@ -184,7 +184,7 @@ pub(super) fn signed_draft(
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    Draft { target: target.target.clone(), headers, body: Bytes::from(body) }
+    PostDraft { target: target.target.clone(), headers, body: Bytes::from(body) }
 }
 
 fn random_u32() -> u32 {

@@ -7,7 +7,7 @@ use hermod_domain::webhook::url::AddressRules;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub struct Settings {
+pub struct WebhookSettings {
     pub rules: AddressRules,
     /// Name resolution, connecting and TLS handshake together.
     pub connect_max: Duration,
@@ -21,10 +21,10 @@ pub struct Settings {
     pub resolver: Resolver,
 }
 
-impl Settings {
-    pub fn new(webhooks: &config::Webhooks) -> Settings {
+impl WebhookSettings {
+    pub fn new(webhooks: &config::WebhooksSection) -> WebhookSettings {
         let waits: Vec<Duration> = webhooks.retries.iter().map(|period| period.0).collect();
-        Settings {
+        WebhookSettings {
             rules: webhooks.rules(),
             connect_max: webhooks.connect_timeout.into(),
             call_max: webhooks.timeout.into(),
@@ -42,7 +42,7 @@ impl Settings {
 
     /// Returns the settings with another resolver, for tests.
     #[must_use]
-    pub fn resolved_by(self, resolver: Resolver) -> Settings {
-        Settings { resolver, ..self }
+    pub fn resolved_by(self, resolver: Resolver) -> WebhookSettings {
+        WebhookSettings { resolver, ..self }
     }
 }

@@ -5,17 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-pub(super) struct Wakeup {
+pub(super) struct EndpointWakeup {
     woken: AtomicBool,
     pub(super) wake: Notify,
     /// Cancelled when the task is to finish its posts and end.
     pub(super) stopping: CancellationToken,
 }
 
-impl Wakeup {
+impl EndpointWakeup {
     /// `stopping`: cancelled when the gateway stops.
-    pub(super) fn new(stopping: &CancellationToken) -> Wakeup {
-        Wakeup { woken: AtomicBool::new(false), wake: Notify::new(), stopping: stopping.child_token() }
+    pub(super) fn new(stopping: &CancellationToken) -> EndpointWakeup {
+        EndpointWakeup {
+            woken: AtomicBool::new(false),
+            wake: Notify::new(),
+            stopping: stopping.child_token(),
+        }
     }
 
     pub(super) fn wake(&self) {

@@ -19,8 +19,8 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::PublishedError;
-use node::Node;
-use operation::Operation;
+use node::SchemaNode;
+use operation::ApiOperation;
 use schema::Shown;
 use sha2::{Digest, Sha256};
 use utoipa::openapi::OpenApi;
@@ -79,7 +79,7 @@ pub fn json(document: &OpenApi) -> String {
 
 /// What a page has around the document: elements of its head with a style, and what stands above the contents. Both are HTML.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
+pub struct PageFrame<'a> {
     pub head: &'a str,
     pub top: &'a str,
 }
@@ -87,12 +87,12 @@ pub struct Frame<'a> {
 /// Renders the page. The operations link to the table of `errors`.
 pub fn render(document: &OpenApi, errors: &[PublishedError]) -> String {
     let head = format!("<style>{STYLE}</style>\n");
-    render_in(document, errors, Frame { head: &head, top: "" })
+    render_in(document, errors, PageFrame { head: &head, top: "" })
 }
 
 /// Renders the page in a frame of the caller's. The caller's style sheet can begin with [`STYLE`].
-pub fn render_in(document: &OpenApi, errors: &[PublishedError], frame: Frame<'_>) -> String {
-    let root = Node::of(document);
+pub fn render_in(document: &OpenApi, errors: &[PublishedError], frame: PageFrame<'_>) -> String {
+    let root = SchemaNode::of(document);
     let page = Page {
         root: &root,
         frame,
@@ -107,8 +107,8 @@ pub fn render_in(document: &OpenApi, errors: &[PublishedError], frame: Frame<'_>
 #[derive(Template)]
 #[template(path = "openapi_page.html", whitespace = "minimize")]
 struct Page<'a> {
-    root: &'a Node,
-    frame: Frame<'a>,
+    root: &'a SchemaNode,
+    frame: PageFrame<'a>,
     sections: Vec<Section<'a>>,
     errors: &'a [PublishedError],
     has_smpp: bool,
@@ -118,7 +118,7 @@ struct Page<'a> {
 struct Section<'a> {
     name: &'a str,
     description: &'a str,
-    operations: Vec<Operation<'a>>,
+    operations: Vec<ApiOperation<'a>>,
 }
 
 impl Section<'_> {
@@ -127,8 +127,8 @@ impl Section<'_> {
     }
 }
 
-fn sections<'a>(root: &'a Node) -> Vec<Section<'a>> {
-    let section = |tag: &'a Node| {
+fn sections<'a>(root: &'a SchemaNode) -> Vec<Section<'a>> {
+    let section = |tag: &'a SchemaNode| {
         let (name, description) = (tag.at("name").text(), tag.at("description").text());
         let operations = operation::all(root).filter(|operation| operation.tag() == name).collect();
         Section { name, description, operations }

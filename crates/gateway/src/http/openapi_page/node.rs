@@ -1,4 +1,4 @@
-//! A JSON tree in the order of the document. Missing values are [`Node::Null`], and `$ref` is resolved.
+//! A JSON tree in the order of the document. Missing values are [`SchemaNode::Null`], and `$ref` is resolved.
 
 use indexmap::IndexMap;
 use indexmap::map::Slice;
@@ -10,50 +10,50 @@ const HOPS_MAX: u32 = 8;
 
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
-pub(super) enum Node {
+pub(super) enum SchemaNode {
     Null,
     Bool(bool),
     Number(serde_json::Number),
     Text(String),
-    List(Vec<Node>),
-    Object(IndexMap<String, Node>),
+    List(Vec<SchemaNode>),
+    Object(IndexMap<String, SchemaNode>),
 }
 
-static NOTHING: Node = Node::Null;
+static NOTHING: SchemaNode = SchemaNode::Null;
 
-impl Node {
-    pub(super) fn of(document: &OpenApi) -> Node {
+impl SchemaNode {
+    pub(super) fn of(document: &OpenApi) -> SchemaNode {
         let text = document.to_json().expect("a document is made of strings, numbers and lists");
         serde_json::from_str(&text).expect("what was just written can be read")
     }
 
-    pub(super) fn at(&self, name: &str) -> &Node {
-        if let Node::Object(fields) = self { fields.get(name).unwrap_or(&NOTHING) } else { &NOTHING }
+    pub(super) fn at(&self, name: &str) -> &SchemaNode {
+        if let SchemaNode::Object(fields) = self { fields.get(name).unwrap_or(&NOTHING) } else { &NOTHING }
     }
 
     /// Returns the text, or an empty text for any other value.
     pub(super) fn text(&self) -> &str {
-        if let Node::Text(text) = self { text } else { "" }
+        if let SchemaNode::Text(text) = self { text } else { "" }
     }
 
-    pub(super) fn items(&self) -> &[Node] {
-        if let Node::List(items) = self { items } else { &[] }
+    pub(super) fn items(&self) -> &[SchemaNode] {
+        if let SchemaNode::List(items) = self { items } else { &[] }
     }
 
-    pub(super) fn fields(&self) -> &Slice<String, Node> {
-        if let Node::Object(fields) = self { fields.as_slice() } else { Slice::new() }
+    pub(super) fn fields(&self) -> &Slice<String, SchemaNode> {
+        if let SchemaNode::Object(fields) = self { fields.as_slice() } else { Slice::new() }
     }
 
     pub(super) fn is_null(&self) -> bool {
-        *self == Node::Null
+        *self == SchemaNode::Null
     }
 
     /// Returns the target of a `$ref`, or the node itself.
-    pub(super) fn resolve<'a>(&'a self, root: &'a Node) -> &'a Node {
+    pub(super) fn resolve<'a>(&'a self, root: &'a SchemaNode) -> &'a SchemaNode {
         let mut node = self;
         for _ in 0..HOPS_MAX {
             let Some(path) = node.at("$ref").text().strip_prefix("#/") else { return node };
-            node = path.split('/').fold(root, Node::at);
+            node = path.split('/').fold(root, SchemaNode::at);
         }
         &NOTHING
     }
@@ -65,18 +65,20 @@ impl Node {
 
     /// Returns a value as text without quotes.
     pub(super) fn plain(&self) -> String {
-        if let Node::Text(text) = self { text.clone() } else { self.json() }
+        if let SchemaNode::Text(text) = self { text.clone() } else { self.json() }
     }
 
     /// Returns JSON on one line.
     pub(super) fn json(&self) -> String {
         match self {
-            Node::Null => "null".to_owned(),
-            Node::Bool(value) => value.to_string(),
-            Node::Number(number) => number.to_string(),
-            Node::Text(text) => quoted(text),
-            Node::List(items) => format!("[{}]", items.iter().map(Node::json).collect::<Vec<_>>().join(", ")),
-            Node::Object(fields) => {
+            SchemaNode::Null => "null".to_owned(),
+            SchemaNode::Bool(value) => value.to_string(),
+            SchemaNode::Number(number) => number.to_string(),
+            SchemaNode::Text(text) => quoted(text),
+            SchemaNode::List(items) => {
+                format!("[{}]", items.iter().map(SchemaNode::json).collect::<Vec<_>>().join(", "))
+            }
+            SchemaNode::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), value.json()));
                 format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
             }

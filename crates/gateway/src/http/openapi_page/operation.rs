@@ -1,8 +1,8 @@
 //! One operation: description, parameters, body, responses, examples.
 
 use super::example;
-use super::node::Node;
-use super::schema::{Row, Shown, Word, words};
+use super::node::SchemaNode;
+use super::schema::{SchemaRow, Shown, Word, words};
 use askama::filters::Safe;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -10,11 +10,11 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 /// The header that lists the error codes of a response.
 const CODE_HEADER: &str = "X-Error-Code";
 
-pub(super) struct Operation<'a> {
-    root: &'a Node,
+pub(super) struct ApiOperation<'a> {
+    root: &'a SchemaNode,
     pub(super) method: &'static str,
     pub(super) path: &'a str,
-    node: &'a Node,
+    node: &'a SchemaNode,
 }
 
 /// A body of a request or response.
@@ -29,23 +29,23 @@ pub(super) struct Content<'a> {
 /// A response: an error has codes, and success all the other fields.
 pub(super) struct Response<'a> {
     pub(super) status: &'a str,
-    pub(super) codes: &'a [Node],
+    pub(super) codes: &'a [SchemaNode],
     pub(super) description: &'a str,
     pub(super) bodies: Vec<Content<'a>>,
-    pub(super) headers: Vec<Row<'a>>,
+    pub(super) headers: Vec<SchemaRow<'a>>,
 }
 
-pub(super) fn all(root: &Node) -> impl Iterator<Item = Operation<'_>> {
+pub(super) fn all(root: &SchemaNode) -> impl Iterator<Item = ApiOperation<'_>> {
     let items = root.at("paths").fields().iter();
     let operations = items.flat_map(move |(path, item)| {
-        METHODS.map(|method| Operation { root, method, path, node: item.at(method) })
+        METHODS.map(|method| ApiOperation { root, method, path, node: item.at(method) })
     });
     operations.filter(|operation| !operation.node.is_null())
 }
 
-impl<'a> Operation<'a> {
+impl<'a> ApiOperation<'a> {
     pub(super) fn tag(&self) -> &'a str {
-        self.node.at("tags").items().first().map_or("", Node::text)
+        self.node.at("tags").items().first().map_or("", SchemaNode::text)
     }
 
     pub(super) fn id(&self) -> &'a str {
@@ -67,12 +67,12 @@ impl<'a> Operation<'a> {
         self.root.at("servers").items().first().map_or("", |server| server.at("url").text())
     }
 
-    pub(super) fn parameters(&self) -> Vec<Row<'a>> {
-        let row = |parameter: &'a Node| {
+    pub(super) fn parameters(&self) -> Vec<SchemaRow<'a>> {
+        let row = |parameter: &'a SchemaNode| {
             let optional = if is_optional(parameter) { ", optional" } else { "" };
             let note = format!("{}{optional}", parameter.at("in").text());
             let (name, description) = (parameter.at("name"), parameter.at("description"));
-            Row::of(self.root, name.plain(), note, parameter.at("schema"), description.text())
+            SchemaRow::of(self.root, name.plain(), note, parameter.at("schema"), description.text())
         };
         self.node.at("parameters").items().iter().map(row).collect()
     }
@@ -84,13 +84,13 @@ impl<'a> Operation<'a> {
     /// Returns the responses: success in descending order (202 before 200), then errors.
     pub(super) fn responses(&self) -> Vec<Response<'a>> {
         let all = self.node.at("responses").fields().iter();
-        let response = |(status, response): (&'a String, &'a Node)| {
+        let response = |(status, response): (&'a String, &'a SchemaNode)| {
             let response = response.resolve(self.root);
             let headers = response.at("headers");
-            let row = |(name, header): (&'a String, &'a Node)| {
+            let row = |(name, header): (&'a String, &'a SchemaNode)| {
                 let header = header.resolve(self.root);
                 let (schema, description) = (header.at("schema"), header.at("description"));
-                Row::of(self.root, name.clone(), "header".to_owned(), schema, description.text())
+                SchemaRow::of(self.root, name.clone(), "header".to_owned(), schema, description.text())
             };
             Response {
                 status,
@@ -111,7 +111,7 @@ impl<'a> Operation<'a> {
     pub(super) fn examples(&self) -> Vec<(&'a str, Safe<String>)> {
         let responses = self.node.at("responses").fields().iter().rev();
         let good = responses.filter(|(status, _)| status.starts_with('2'));
-        let example = |(status, response): (&'a String, &'a Node)| {
+        let example = |(status, response): (&'a String, &'a SchemaNode)| {
             let (_, content) = response.at("content").fields().first()?;
             Some((status.as_str(), example::coloured(&example::of_content(self.root, content)?)))
         };
@@ -131,9 +131,11 @@ impl<'a> Operation<'a> {
         for parameter in self.node.at("parameters").items() {
             let name = parameter.at("name").text();
             match (parameter.at("in").text(), parameter.at("example")) {
-                ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
+                ("path", SchemaNode::Null) => {
+                    path = path.replace(&format!("{{{name}}}"), &name.to_uppercase())
+                }
                 ("path", value) => path = path.replace(&format!("{{{name}}}"), &value.plain()),
-                (_, Node::Null) => {}
+                (_, SchemaNode::Null) => {}
                 ("query", value) => query.push(format!("{name}={}", value.plain())),
                 (_, value) => {
                     headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", value.plain()))));
@@ -163,12 +165,12 @@ impl<'a> Operation<'a> {
     }
 }
 
-fn is_optional(node: &Node) -> bool {
-    *node.at("required") != Node::Bool(true)
+fn is_optional(node: &SchemaNode) -> bool {
+    *node.at("required") != SchemaNode::Bool(true)
 }
 
-fn contents<'a>(root: &'a Node, owner: &'a Node) -> Vec<Content<'a>> {
-    let content = |(content_type, content): (&'a String, &'a Node)| {
+fn contents<'a>(root: &'a SchemaNode, owner: &'a SchemaNode) -> Vec<Content<'a>> {
+    let content = |(content_type, content): (&'a String, &'a SchemaNode)| {
         let schema = content.at("schema");
         Content {
             content_type,

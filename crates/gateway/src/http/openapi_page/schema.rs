@@ -1,6 +1,6 @@
 //! Schemas: the type of a value in words, the fields of an object as rows of a table.
 
-use super::node::Node;
+use super::node::SchemaNode;
 
 /// The depth of nested objects in one table.
 const DEPTH_MAX: usize = 3;
@@ -14,12 +14,12 @@ const SIZES: [&str; 5] = ["int32", "int64", "float", "double", "uint64"];
 /// A schema as it is shown: a table if it has fields, else its type and rules.
 pub(super) struct Shown<'a> {
     pub(super) words: Vec<Word<'a>>,
-    pub(super) rules: Vec<Rule>,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rules: Vec<SchemaRule>,
+    pub(super) rows: Vec<SchemaRow<'a>>,
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn of(root: &'a Node, schema: &'a Node) -> Shown<'a> {
+    pub(super) fn of(root: &'a SchemaNode, schema: &'a SchemaNode) -> Shown<'a> {
         let schema = schema.resolve(root);
         let mut rows = Vec::new();
         add_rows(&mut rows, root, schema, &mut Vec::new());
@@ -35,42 +35,42 @@ pub(super) struct Word<'a> {
 }
 
 /// What a value has to comply with: words, values, or both.
-pub(super) struct Rule {
+pub(super) struct SchemaRule {
     pub(super) words: String,
     pub(super) values: Vec<String>,
 }
 
 /// A row in a table of fields, parameters or headers.
-pub(super) struct Row<'a> {
+pub(super) struct SchemaRow<'a> {
     pub(super) name: String,
     /// What stands beside the name, such as "optional".
     pub(super) note: String,
     pub(super) words: Vec<Word<'a>>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<SchemaRule>,
     pub(super) description: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SchemaRow<'a> {
     pub(super) fn of(
-        root: &'a Node,
+        root: &'a SchemaNode,
         name: String,
         note: String,
-        schema: &'a Node,
+        schema: &'a SchemaNode,
         description: &'a str,
-    ) -> Row<'a> {
-        Row { name, note, words: words(schema), rules: rules(schema.resolve(root)), description }
+    ) -> SchemaRow<'a> {
+        SchemaRow { name, note, words: words(schema), rules: rules(schema.resolve(root)), description }
     }
 }
 
 /// One field of an object.
-pub(super) struct Field<'a> {
+pub(super) struct SchemaField<'a> {
     pub(super) name: &'a str,
-    pub(super) node: &'a Node,
+    pub(super) node: &'a SchemaNode,
     is_required: bool,
 }
 
 /// Returns the fields of an object, including those of `allOf`.
-pub(super) fn fields_of<'a>(root: &'a Node, schema: &'a Node) -> Vec<Field<'a>> {
+pub(super) fn fields_of<'a>(root: &'a SchemaNode, schema: &'a SchemaNode) -> Vec<SchemaField<'a>> {
     let (mut properties, mut required) = (Vec::new(), Vec::new());
     let mut pieces = vec![schema.resolve(root)];
     // A longer chain is a cycle.
@@ -80,22 +80,27 @@ pub(super) fn fields_of<'a>(root: &'a Node, schema: &'a Node) -> Vec<Field<'a>> 
         required.extend(piece.at("required").items());
         pieces.extend(piece.at("allOf").items().iter().rev().map(|inner| inner.resolve(root)));
     }
-    let field = |(name, node): (&'a String, &'a Node)| {
-        let is_required = required.iter().any(|given: &&Node| given.text() == name);
-        Field { name, node, is_required }
+    let field = |(name, node): (&'a String, &'a SchemaNode)| {
+        let is_required = required.iter().any(|given: &&SchemaNode| given.text() == name);
+        SchemaField { name, node, is_required }
     };
     properties.into_iter().map(field).collect()
 }
 
-fn add_rows<'a>(rows: &mut Vec<Row<'a>>, root: &'a Node, schema: &'a Node, path: &mut Vec<&'a str>) {
-    for Field { name, node, is_required } in fields_of(root, schema) {
+fn add_rows<'a>(
+    rows: &mut Vec<SchemaRow<'a>>,
+    root: &'a SchemaNode,
+    schema: &'a SchemaNode,
+    path: &mut Vec<&'a str>,
+) {
+    for SchemaField { name, node, is_required } in fields_of(root, schema) {
         path.push(name);
         // A field without a description has the start of its schema's.
         let inherited = node.resolve(root).at("description").text().split("\n\n").next().unwrap_or_default();
         let own = node.at("description").text();
         let description = if own.is_empty() { inherited } else { own };
         let note = if is_required { String::new() } else { "optional".to_owned() };
-        rows.push(Row::of(root, path.join("."), note, node, description));
+        rows.push(SchemaRow::of(root, path.join("."), note, node, description));
         // Named schemas have their own section; only unnamed ones are nested.
         let inner = if node.at("items").is_null() { node } else { node.at("items") };
         if path.len() < DEPTH_MAX && inner.reference().is_none() {
@@ -106,7 +111,7 @@ fn add_rows<'a>(rows: &mut Vec<Row<'a>>, root: &'a Node, schema: &'a Node, path:
 }
 
 /// Returns the type, such as "list of Message".
-pub(super) fn words(schema: &Node) -> Vec<Word<'_>> {
+pub(super) fn words(schema: &SchemaNode) -> Vec<Word<'_>> {
     let plain = |text| Word { text, is_name: false };
     if let Some(text) = schema.reference() {
         return vec![Word { text, is_name: true }];
@@ -118,13 +123,15 @@ pub(super) fn words(schema: &Node) -> Vec<Word<'_>> {
         }
     }
     match schema.at("type") {
-        Node::Text(name) if name == "array" => {
+        SchemaNode::Text(name) if name == "array" => {
             let mut list = vec![plain("list of ")];
             list.extend(words(schema.at("items")));
             list
         }
-        Node::Text(name) => vec![plain(name)],
-        Node::List(names) => joined(names.iter().map(|name| vec![plain(name.text())]), || plain(" or ")),
+        SchemaNode::Text(name) => vec![plain(name)],
+        SchemaNode::List(names) => {
+            joined(names.iter().map(|name| vec![plain(name.text())]), || plain(" or "))
+        }
         _ => vec![plain("any value")],
     }
 }
@@ -138,11 +145,11 @@ fn joined<'a>(lists: impl Iterator<Item = Vec<Word<'a>>>, joint: impl Fn() -> Wo
     all
 }
 
-fn rules(schema: &Node) -> Vec<Rule> {
+fn rules(schema: &SchemaNode) -> Vec<SchemaRule> {
     let mut rules = Vec::new();
-    let values: Vec<String> = schema.at("enum").items().iter().map(Node::plain).collect();
+    let values: Vec<String> = schema.at("enum").items().iter().map(SchemaNode::plain).collect();
     if !values.is_empty() {
-        rules.push(Rule { words: String::new(), values });
+        rules.push(SchemaRule { words: String::new(), values });
     }
     for (least, most, unit) in [
         ("minLength", "maxLength", " characters"),
@@ -156,12 +163,12 @@ fn rules(schema: &Node) -> Vec<Rule> {
             (false, true) => format!("at least {}{unit}", least.plain()),
             (true, false) => format!("up to {}{unit}", most.plain()),
         };
-        rules.push(Rule { words, values: Vec::new() });
+        rules.push(SchemaRule { words, values: Vec::new() });
     }
     for (keyword, words) in [("format", ""), ("pattern", "pattern "), ("default", "default ")] {
         let value = schema.at(keyword);
         if !value.is_null() && !SIZES.contains(&value.text()) {
-            rules.push(Rule { words: words.to_owned(), values: vec![value.plain()] });
+            rules.push(SchemaRule { words: words.to_owned(), values: vec![value.plain()] });
         }
     }
     rules

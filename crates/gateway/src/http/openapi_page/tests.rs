@@ -127,7 +127,7 @@ fn page_is_self_contained_and_its_policy_allows_the_style() {
 #[test]
 fn example_is_a_curl_command() {
     let document = document("it's");
-    let root = Node::of(&document);
+    let root = SchemaNode::of(&document);
     let operation = operation::all(&root).next().unwrap();
     assert_eq!(
         operation.curl(),
@@ -162,7 +162,7 @@ fn object_of_all_of_has_all_fields() {
             ComponentsBuilder::new().schema("first", piece("first")).schema("whole", whole).build(),
         ))
         .build();
-    let root = Node::of(&document);
+    let root = SchemaNode::of(&document);
     let content = root.at("paths").at("/it").at("get").at("responses").at("200").at("content");
     let made = example::of_content(&root, content.at("application/json")).unwrap();
     assert_eq!(made.json(), r#"{"first": "first", "second": "second"}"#);

@@ -5,8 +5,8 @@ mod webhooks;
 pub use webhooks::{PREVIOUS_SECRET_KEPT, Rotation, rotate};
 
 use crate::provision::checks;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
 use crate::provision::{ProvisionRefusal, values};
@@ -109,7 +109,7 @@ pub struct WantedAccount {
     pub urgent_below: Option<Money>,
 }
 
-impl Entry for WantedAccount {
+impl FileEntry for WantedAccount {
     const KIND: Kind = Kind::Account;
     const SECRET: Option<&'static str> = Some("webhook_secret");
     const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
@@ -181,7 +181,7 @@ impl Entry for WantedAccount {
         })
     }
 
-    fn shown(name: &str, document: Account, _: &Names) -> WantedAccount {
+    fn shown(name: &str, document: Account, _: &EntryNames) -> WantedAccount {
         let Account {
             currency,
             credit_limit,

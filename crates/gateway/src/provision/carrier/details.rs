@@ -3,7 +3,7 @@
 
 use crate::config::Period;
 use crate::provision::checks;
-use crate::provision::hex_codes::{Code, Tag};
+use crate::provision::hex_codes::{HexCode, HexTag};
 use hermod_domain::carrier::{Addressing, ErrorClass, RetryOverride, SenderRewrite, TonNpi, VendorTlv};
 use hermod_domain::catalogue::CarrierTls;
 use hermod_domain::numbers::Country;
@@ -161,7 +161,7 @@ impl SenderTypes {
 pub struct WantedRetry {
     // The command_status. (A doc comment would hide the schema of the type.)
     #[schema(inline)]
-    pub status: Code,
+    pub status: HexCode,
     /// The error class.
     #[schema(
         value_type = String,
@@ -177,14 +177,14 @@ pub struct WantedRetry {
 
 impl WantedRetry {
     pub(super) fn document(&self) -> RetryOverride {
-        let WantedRetry { status: Code(status), class, wait } = *self;
+        let WantedRetry { status: HexCode(status), class, wait } = *self;
         RetryOverride { status, class, wait_ms: wait.map(|wait| super::whole_ms(wait.0)) }
     }
 
     pub(super) fn shown(entry: &RetryOverride) -> WantedRetry {
         let RetryOverride { status, class, wait_ms } = *entry;
         let wait = wait_ms.map(|ms| Period(Duration::from_millis(ms)));
-        WantedRetry { status: Code(status), class, wait }
+        WantedRetry { status: HexCode(status), class, wait }
     }
 }
 
@@ -224,7 +224,7 @@ impl WantedRewrite {
 #[schema(as = CarrierParameter)]
 pub struct WantedTlv {
     #[schema(inline)]
-    pub tag: Tag,
+    pub tag: HexTag,
     /// The value in ASCII.
     #[serde(default, deserialize_with = "checks::tlv_text", skip_serializing_if = "Option::is_none")]
     #[schema(examples("promo"))]
@@ -250,7 +250,7 @@ impl WantedTlv {
         let VendorTlv { tag, value } = tlv;
         let text = std::str::from_utf8(value).ok().filter(|text| checks::is_tlv_text(text));
         WantedTlv {
-            tag: Tag(*tag),
+            tag: HexTag(*tag),
             text: text.map(str::to_owned),
             hex: text.is_none().then(|| value.iter().map(|octet| format!("{octet:02x}")).collect()),
         }

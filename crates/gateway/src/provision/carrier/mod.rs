@@ -7,9 +7,9 @@ pub use details::{SenderTypes, Typed, WantedCertificate, WantedRetry, WantedRewr
 
 use crate::config::Period;
 use crate::provision::checks;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
-use crate::provision::hex_codes::Tag;
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
+use crate::provision::hex_codes::HexTag;
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::Secret;
@@ -150,7 +150,7 @@ pub struct WantedCarrier {
     /// Optional parameters passed on from the customer, by tag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(inline)]
-    pub pass_tlvs: Vec<Tag>,
+    pub pass_tlvs: Vec<HexTag>,
     /// The policy for a part in doubt, if the route has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
@@ -160,7 +160,7 @@ pub struct WantedCarrier {
     pub disabled: bool,
 }
 
-impl Entry for WantedCarrier {
+impl FileEntry for WantedCarrier {
     const KIND: Kind = Kind::Carrier;
     const SECRET: Option<&'static str> = Some("password");
     type Document = Carrier;
@@ -192,7 +192,7 @@ impl Entry for WantedCarrier {
         })
     }
 
-    fn shown(name: &str, document: Carrier, _: &Names) -> WantedCarrier {
+    fn shown(name: &str, document: Carrier, _: &EntryNames) -> WantedCarrier {
         let wanted = WantedCarrier {
             name: name.to_owned(),
             address: Some(document.address),

@@ -4,7 +4,7 @@ use super::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
 use super::{WantedCarrier, whole_ms};
 use crate::config::Period;
 use crate::provision::ProvisionRefusal;
-use crate::provision::hex_codes::Tag;
+use crate::provision::hex_codes::HexTag;
 use hermod_domain::carrier::Profile;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) fn document(wanted: &WantedCarrier) -> Result<Profile, ProvisionRefus
         retry: wanted.retry.iter().map(WantedRetry::document).collect(),
         senders: wanted.senders.iter().map(WantedRewrite::document).collect(),
         tlvs: wanted.tlvs.iter().map(one_value).collect::<Result<_, _>>()?,
-        pass_tlvs: wanted.pass_tlvs.iter().map(|Tag(tag)| *tag).collect(),
+        pass_tlvs: wanted.pass_tlvs.iter().map(|HexTag(tag)| *tag).collect(),
         in_doubt: wanted.in_doubt,
     };
     let what = format!("carrier \"{}\":", wanted.name);
@@ -71,7 +71,7 @@ pub(super) fn shown(profile: Profile, wanted: WantedCarrier) -> WantedCarrier {
         retry: profile.retry.iter().map(WantedRetry::shown).collect(),
         senders: profile.senders.iter().map(WantedRewrite::shown).collect(),
         tlvs: profile.tlvs.iter().map(WantedTlv::shown).collect(),
-        pass_tlvs: profile.pass_tlvs.iter().map(|tag| Tag(*tag)).collect(),
+        pass_tlvs: profile.pass_tlvs.iter().map(|tag| HexTag(*tag)).collect(),
         in_doubt: profile.in_doubt,
         ..wanted
     }

@@ -5,8 +5,8 @@ mod bind_access;
 pub use bind_access::BindTypeName;
 
 use crate::provision::checks;
-use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry, required};
+use crate::provision::documents::EntryNames;
+use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, names, values};
@@ -143,7 +143,7 @@ pub struct WantedConnection {
     pub inbound: Option<InboundForm>,
 }
 
-impl Entry for WantedConnection {
+impl FileEntry for WantedConnection {
     const KIND: Kind = Kind::Connection;
     const SECRET: Option<&'static str> = Some("password");
     type Document = Connection;
@@ -198,7 +198,7 @@ impl Entry for WantedConnection {
         })
     }
 
-    fn shown(name: &str, document: Connection, names: &Names) -> WantedConnection {
+    fn shown(name: &str, document: Connection, names: &EntryNames) -> WantedConnection {
         let Connection {
             account,
             default_sender,

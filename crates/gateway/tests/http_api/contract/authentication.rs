@@ -3,7 +3,7 @@
 use super::fixture::{ACME, Service, status_and_code};
 use crate::client::bearer;
 use crate::fixture::SECRET;
-use hermod_gateway::config::Network;
+use hermod_gateway::config::IpNetwork;
 use std::time::Duration;
 
 const DE: &str = "+4915112345678";
@@ -99,7 +99,7 @@ async fn ip_lists_check_the_tcp_peer_or_the_address_from_a_trusted_proxy() {
     }
     let proxied = Service::start_with(|config| {
         config.http.trusted_proxies =
-            ["127.0.0.1/32", "10.0.0.0/8"].map(|network| Network(network.parse().unwrap())).to_vec();
+            ["127.0.0.1/32", "10.0.0.0/8"].map(|network| IpNetwork(network.parse().unwrap())).to_vec();
     })
     .await;
     for (address, status) in [

@@ -12,7 +12,7 @@ use super::seed;
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Source, Webhooks};
+use hermod_gateway::config::{Source, WebhooksSection};
 use hermod_gateway::past::{PastError, play, play_requests};
 use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::running::Opened;
@@ -56,7 +56,7 @@ pub(super) fn provision_text() -> String {
 pub(super) async fn make(
     opened: &Opened,
     carrier: SocketAddr,
-    rules: &Webhooks,
+    rules: &WebhooksSection,
     clock: &Clock,
 ) -> CommandResult {
     let now = clock.now();
@@ -73,7 +73,12 @@ pub(super) async fn make(
     Ok(())
 }
 
-async fn apply(opened: &Opened, wanted: WantedSetup, rules: &Webhooks, clock: &Clock) -> CommandResult {
+async fn apply(
+    opened: &Opened,
+    wanted: WantedSetup,
+    rules: &WebhooksSection,
+    clock: &Clock,
+) -> CommandResult {
     let wanted = wanted.judged_by(rules.rules());
     provision_file::apply(opened, &wanted, Path::new("the demo's showcase"), clock).await.map(drop)
 }

@@ -8,7 +8,7 @@
 mod cut_from_peers;
 mod cut_from_server;
 mod forwarder;
-mod news;
+mod node_messages;
 mod one_bind;
 mod operations;
 mod own_server;

@@ -4,10 +4,9 @@
 mod carrier;
 mod certificate;
 mod common_flags;
-mod empty_http;
 mod http_load;
 mod mo;
-mod smpp_echo;
+mod reference_servers;
 mod smpp_flags;
 mod smpp_idle;
 mod smpp_load;
@@ -47,10 +46,10 @@ Every command has examples: hermod-sim help http-load";
 enum Command {
     Carrier(Box<carrier::SimulatedCarrierArgs>),
     HttpLoad(Box<http_load::HttpLoadArgs>),
-    EmptyHttp(empty_http::EmptyHttpArgs),
+    EmptyHttp(reference_servers::EmptyHttpArgs),
     SmppLoad(Box<smpp_load::SmppLoadArgs>),
     SmppIdle(Box<smpp_idle::SmppIdleArgs>),
-    SmppEcho(smpp_echo::SmppEchoArgs),
+    SmppEcho(reference_servers::SmppEchoArgs),
     Webhooks(webhooks::WebhooksArgs),
     Certificate(certificate::CertificateArgs),
 }

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::postgres;
 use crate::read_results::{AuditReport, StorePosition};
 use crate::server::Server;
-use crate::sql::copied_rows::{self, Table, in_transaction};
+use crate::sql::copied_rows::{self, CopiedTable, in_transaction};
 use crate::sql::{Connection, Error, SqlTables, copy_progress as progress, nodes, params};
 use crate::sqlite::audit_head::AuditProof;
 use crate::sqlite::lock::{self, FolderLock};
@@ -93,7 +93,7 @@ struct Copying<'s> {
     of: StorePosition,
     /// The target, for messages.
     place: String,
-    tables: Vec<Table>,
+    tables: Vec<CopiedTable>,
     /// Rows that an earlier run had copied.
     copied_before: u64,
 }
@@ -146,7 +146,7 @@ impl<'s> Copying<'s> {
             let analyze = format!("ANALYZE {}", names.join(", "));
             self.target.execute_batch(&analyze).map_err(TableError::from)?;
         }
-        for Table { name, rows, .. } in &self.tables {
+        for CopiedTable { name, rows, .. } in &self.tables {
             let found = tables::count(&self.target, name)?;
             if found != *rows {
                 let differs = format!("the table {name} has {found} rows instead of {rows}");

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::postgres;
 use crate::read_results::StorePosition;
-use crate::sql::copied_rows::{Table, quoted};
+use crate::sql::copied_rows::{CopiedTable, quoted};
 use crate::sql::postgres::binary_rows::ColumnType;
 use crate::sql::{Connection, Row, SqlTables, copy_progress as progress};
 use crate::store_copy::CopyError;
@@ -124,7 +124,7 @@ pub(super) fn describe(
     target: &Connection,
     name: &str,
     copied: u64,
-) -> Result<Table, TableError> {
+) -> Result<CopiedTable, TableError> {
     let unknown = |reason: String| CopyError::UnknownTable { table: name.to_owned(), reason };
     let source_name = match (source, name) {
         (Connection::Sqlite(_), TEXTS) => MESSAGES,
@@ -159,7 +159,7 @@ pub(super) fn describe(
         Connection::Postgres(_) => format!("\"{name}\""),
     };
     let rows = count_rows(source, &counted)?;
-    Ok(Table { name: name.to_owned(), columns, source: rows_of_source, rows, copied })
+    Ok(CopiedTable { name: name.to_owned(), columns, source: rows_of_source, rows, copied })
 }
 
 /// Returns the names of the columns of a table or view, with their types.

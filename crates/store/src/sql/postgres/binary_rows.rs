@@ -1,7 +1,7 @@
 //! Rows in the binary format of PostgreSQL's COPY: a header, then for each row its number of columns and each value with its
 //! length, then an end.
 
-use super::error::{Error, Result};
+use super::error::{PostgresError, Result};
 use super::values::without_nul;
 use bytes::{BufMut as _, BytesMut};
 use rusqlite::types::ValueRef;
@@ -82,7 +82,8 @@ fn put_value(out: &mut BytesMut, of: ColumnType, value: ValueRef<'_>) -> Result<
 }
 
 fn put_length(out: &mut BytesMut, length: usize) -> Result<()> {
-    let length = i32::try_from(length).map_err(|_| Error::Unfit(format!("a value of {length} octets")))?;
+    let length =
+        i32::try_from(length).map_err(|_| PostgresError::Unfit(format!("a value of {length} octets")))?;
     out.put_i32(length);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Connects to the server. With several hosts the first one that can be used is.
 
-use super::error::{Error, Result};
+use super::error::{PostgresError, Result};
 use super::tls::Encryption;
 use crate::server::Server;
 use std::cell::Cell;
@@ -39,7 +39,7 @@ impl Connector {
 
     /// Connects to the first host that gets a connection ready in time.
     pub(super) fn connect(&self, runtime: &Runtime) -> Result<(Client, Driver)> {
-        let mut last = Error::ConnectionLost;
+        let mut last = PostgresError::ConnectionLost;
         let first = self.first.get();
         for index in (first..self.hosts.len()).chain(0..first) {
             match runtime.block_on(within(CONNECT_MAX, self.connect_to(&self.hosts[index]))) {
@@ -48,7 +48,7 @@ impl Connector {
                     return Ok(connected);
                 }
                 Some(Err(error)) => last = error.into(),
-                None => last = Error::NoAnswer(CONNECT_MAX),
+                None => last = PostgresError::NoAnswer(CONNECT_MAX),
             }
         }
         Err(last)

@@ -6,10 +6,10 @@ use tokio_postgres::error::SqlState;
 /// The class of errors about connections.
 const CONNECTION_EXCEPTIONS: &str = "08";
 
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, PostgresError>;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub(crate) enum PostgresError {
     #[error("{}", describe(.0))]
     Server(#[from] tokio_postgres::Error),
     #[error("the connection to PostgreSQL was lost within a transaction")]
@@ -24,39 +24,39 @@ pub(crate) enum Error {
     Unfit(String),
 }
 
-impl Error {
+impl PostgresError {
     /// Whether the connection is gone, so that it is unknown what the server did.
     pub(crate) fn is_connection_lost(&self) -> bool {
         match self {
-            Error::Server(error) => error.is_closed() || is_socket_error(error) || is_shutdown(error),
-            Error::ConnectionLost | Error::NoAnswer(_) => true,
-            Error::Runtime(_) | Error::Value(_) | Error::Unfit(_) => false,
+            PostgresError::Server(error) => error.is_closed() || is_socket_error(error) || is_shutdown(error),
+            PostgresError::ConnectionLost | PostgresError::NoAnswer(_) => true,
+            PostgresError::Runtime(_) | PostgresError::Value(_) | PostgresError::Unfit(_) => false,
         }
     }
 
     /// Whether the server stopped the statement because it took too long.
     pub(crate) fn is_interrupted(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
+        matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
     }
 
     /// Whether a statement divided by zero, by which a transaction is made to fail.
     pub(crate) fn is_division_by_zero(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
+        matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
     }
 
     /// Whether a row with the same key exists.
     pub(crate) fn is_duplicate_key(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+        matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
     }
 
     /// Whether the statement did not get a lock in time.
     pub(crate) fn is_lock_timeout(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+        matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
 
     /// Whether the server has no room for more.
     pub(crate) fn is_full(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DISK_FULL))
+        matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::DISK_FULL))
     }
 }
 

@@ -10,6 +10,6 @@ mod session;
 mod tls;
 pub(crate) mod values;
 
-pub(crate) use error::Error;
+pub(crate) use error::PostgresError;
 pub(crate) use queue::RowKey;
 pub(crate) use session::Session;

@@ -4,7 +4,7 @@
 //! the first group of its statement behind the group that has the row's last change. A batch of a few hundred commands becomes
 //! a handful of statements.
 
-use super::values::Column;
+use super::values::ColumnValues;
 use hermod_engine::maps::HashMap;
 use rusqlite::types::Value;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct RowKey {
 /// Rows with the same statement.
 pub(super) struct Group {
     pub(super) sql: Arc<str>,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ColumnValues>,
 }
 
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl ChangeQueue {
         let index = match found {
             Some(index) => index,
             None => {
-                let Some(columns) = types.iter().map(Column::new).collect() else { return false };
+                let Some(columns) = types.iter().map(ColumnValues::new).collect() else { return false };
                 changes.groups.push(Group { sql: sql.clone(), columns });
                 changes.groups.len() - 1
             }
@@ -103,7 +103,7 @@ mod tests {
             assert!(queue.push(key, &Arc::from(*sql), &[Type::INT8], vec![Value::Integer(*row)]));
         }
         let rows = |group: &Group| match &group.columns[0] {
-            Column::Numbers(numbers) => numbers.len(),
+            ColumnValues::Numbers(numbers) => numbers.len(),
             other => panic!("{other:?}"),
         };
         queue.take().iter().map(|group| format!("{}{}", group.sql, rows(group))).collect()

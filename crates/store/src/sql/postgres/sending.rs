@@ -1,7 +1,7 @@
 //! Sends statements so that the server gets all of them before the first answer is awaited.
 
 use super::queue::Group;
-use super::values::{Column, Parameter};
+use super::values::{ColumnValues, ParameterValue};
 use futures_util::TryStreamExt as _;
 use futures_util::future::{MaybeDone, maybe_done};
 use std::pin::Pin;
@@ -17,7 +17,7 @@ pub(super) async fn begin_if(client: &Client, begin: bool) -> std::result::Resul
 pub(super) async fn rows(
     client: &Client,
     statement: &Statement,
-    values: &[Parameter],
+    values: &[ParameterValue],
 ) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
     client.query_raw(statement, values).await?.try_collect().await
 }
@@ -26,9 +26,9 @@ pub(super) async fn rows(
 pub(super) async fn rows_of_many(
     client: &Client,
     statement: &Statement,
-    columns: &[Column],
+    columns: &[ColumnValues],
 ) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
-    let columns: Vec<&(dyn PgToSql + Sync)> = columns.iter().map(Column::as_parameter).collect();
+    let columns: Vec<&(dyn PgToSql + Sync)> = columns.iter().map(ColumnValues::as_parameter).collect();
     client.query(statement, &columns).await
 }
 
@@ -36,7 +36,7 @@ async fn run_group(
     client: &Client,
     (statement, group): &(Statement, Group),
 ) -> std::result::Result<u64, tokio_postgres::Error> {
-    let columns: Vec<&(dyn PgToSql + Sync)> = group.columns.iter().map(Column::as_parameter).collect();
+    let columns: Vec<&(dyn PgToSql + Sync)> = group.columns.iter().map(ColumnValues::as_parameter).collect();
     client.execute(statement, &columns).await
 }
 

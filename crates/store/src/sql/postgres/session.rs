@@ -2,10 +2,10 @@
 
 use super::connecting::{Connector, Driver, within};
 use super::dialect;
-use super::error::{Error, Result};
+use super::error::{PostgresError, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
 use super::sending::{begin_if, rows, rows_of_many, run_groups};
-use super::values::{Column, Parameter, parameters};
+use super::values::{ColumnValues, ParameterValue, parameters};
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
@@ -61,8 +61,10 @@ struct Prepared {
 impl Session {
     /// Connects. `setup` runs on every connection, also on one that replaces a lost one.
     pub(crate) fn connect(server: &Server, setup: &str) -> Result<Session> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(PostgresError::Runtime)?;
         let session = Session {
             runtime: Some(runtime),
             connector: Connector::new(server, setup),
@@ -109,7 +111,7 @@ impl Session {
             return Ok(client.clone());
         }
         if self.transaction.get() == Some(Begun::AtTheServer) {
-            return Err(Error::ConnectionLost);
+            return Err(PostgresError::ConnectionLost);
         }
         self.statements.borrow_mut().clear();
         let (client, driver) = self.connector.connect(self.runtime())?;
@@ -132,7 +134,7 @@ impl Session {
                 *self.driver.borrow_mut() = None;
                 self.connector.leave_host();
                 self.was_silent.set(true);
-                Err(Error::NoAnswer(most))
+                Err(PostgresError::NoAnswer(most))
             }
         }
     }
@@ -177,7 +179,7 @@ impl Session {
     }
 
     /// Commits the transaction, with a last statement that fails where it must not be committed. If the connection is lost
-    /// meanwhile, the error is [`Error::is_connection_lost`] and the outcome is unknown.
+    /// meanwhile, the error is [`PostgresError::is_connection_lost`] and the outcome is unknown.
     pub(crate) fn commit(&self, last: Option<(&str, &[&dyn ToSql])>) -> Result<()> {
         let client = self.client()?;
         let last = match last {
@@ -232,8 +234,8 @@ impl Session {
     ) -> Result<Vec<Row>> {
         let client = self.client()?;
         let types = self.prepared(&client, sql)?.one;
-        let unfit = || Error::Unfit(sql.to_owned());
-        let columns: Option<Vec<Column>> = types.params().iter().map(Column::new).collect();
+        let unfit = || PostgresError::Unfit(sql.to_owned());
+        let columns: Option<Vec<ColumnValues>> = types.params().iter().map(ColumnValues::new).collect();
         let mut columns = columns.filter(|columns| columns.len() == N).ok_or_else(unfit)?;
         for (column, value) in values.into_iter().flat_map(|row| (0..N).zip(row)) {
             if !columns[column].push(value) {
@@ -272,10 +274,10 @@ impl Session {
         }
         let client = self.client()?;
         let prepared = self.prepared(&client, sql)?;
-        let row = values.iter().map(|value| Ok(Parameter::of(*value)?.0)).collect::<Result<Vec<_>>>()?;
+        let row = values.iter().map(|value| Ok(ParameterValue::of(*value)?.0)).collect::<Result<Vec<_>>>()?;
         let pushed = self.queue.borrow_mut().push(key, &prepared.sql, prepared.one.params(), row);
         if !pushed {
-            return Err(Error::Unfit(sql.to_owned()));
+            return Err(PostgresError::Unfit(sql.to_owned()));
         }
         let is_full = self.queue.borrow().is_full();
         if is_full { self.send_queued(&client) } else { Ok(()) }
@@ -367,7 +369,8 @@ impl Session {
             return Ok(many);
         }
         let types: Vec<&str> = prepared.one.params().iter().map(Type::name).collect();
-        let text = dialect::translate_for_many(sql, &types).ok_or_else(|| Error::Unfit(sql.to_owned()))?;
+        let text =
+            dialect::translate_for_many(sql, &types).ok_or_else(|| PostgresError::Unfit(sql.to_owned()))?;
         let many = self.wait(client.prepare(&text))?;
         if let Some(prepared) = self.statements.borrow_mut().get_mut(sql) {
             prepared.many = Some(many.clone());

@@ -12,11 +12,11 @@ const NUMERIC_BASE: i64 = 10_000;
 
 /// A value for a parameter.
 #[derive(Debug)]
-pub(super) struct Parameter(pub(super) Value);
+pub(super) struct ParameterValue(pub(super) Value);
 
-impl Parameter {
-    pub(super) fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Parameter> {
-        Ok(Parameter(match value.to_sql()? {
+impl ParameterValue {
+    pub(super) fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<ParameterValue> {
+        Ok(ParameterValue(match value.to_sql()? {
             ToSqlOutput::Borrowed(value) => value.try_into()?,
             ToSqlOutput::Owned(value) => value,
             _ => return Err(rusqlite::Error::InvalidQuery),
@@ -24,7 +24,7 @@ impl Parameter {
     }
 }
 
-impl ToSql for Parameter {
+impl ToSql for ParameterValue {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match &self.0 {
             Value::Null => return Ok(IsNull::Yes),
@@ -51,25 +51,25 @@ impl ToSql for Parameter {
     to_sql_checked!();
 }
 
-pub(super) fn parameters(values: &[&dyn rusqlite::ToSql]) -> Result<Vec<Parameter>, rusqlite::Error> {
-    values.iter().map(|value| Parameter::of(*value)).collect()
+pub(super) fn parameters(values: &[&dyn rusqlite::ToSql]) -> Result<Vec<ParameterValue>, rusqlite::Error> {
+    values.iter().map(|value| ParameterValue::of(*value)).collect()
 }
 
 /// The values of one parameter for many rows.
 #[derive(Debug)]
-pub(super) enum Column {
+pub(super) enum ColumnValues {
     Numbers(Vec<Option<i64>>),
     Texts(Vec<Option<String>>),
     Octets(Vec<Option<Vec<u8>>>),
 }
 
-impl Column {
+impl ColumnValues {
     /// Returns an empty column for a parameter of this type.
-    pub(super) fn new(of: &Type) -> Option<Column> {
+    pub(super) fn new(of: &Type) -> Option<ColumnValues> {
         match *of {
-            Type::INT8 => Some(Column::Numbers(Vec::new())),
-            Type::TEXT => Some(Column::Texts(Vec::new())),
-            Type::BYTEA => Some(Column::Octets(Vec::new())),
+            Type::INT8 => Some(ColumnValues::Numbers(Vec::new())),
+            Type::TEXT => Some(ColumnValues::Texts(Vec::new())),
+            Type::BYTEA => Some(ColumnValues::Octets(Vec::new())),
             _ => None,
         }
     }
@@ -77,13 +77,15 @@ impl Column {
     /// Adds a value. Returns false if it has another type.
     pub(super) fn push(&mut self, value: Value) -> bool {
         match (self, value) {
-            (Column::Numbers(numbers), Value::Integer(number)) => numbers.push(Some(number)),
-            (Column::Numbers(numbers), Value::Null) => numbers.push(None),
-            (Column::Texts(texts), Value::Text(text)) => texts.push(Some(without_nul(&text).into_owned())),
-            (Column::Texts(texts), Value::Null) => texts.push(None),
-            (Column::Octets(octets), Value::Blob(blob)) => octets.push(Some(blob)),
-            (Column::Octets(octets), Value::Text(text)) => octets.push(Some(text.into_bytes())),
-            (Column::Octets(octets), Value::Null) => octets.push(None),
+            (ColumnValues::Numbers(numbers), Value::Integer(number)) => numbers.push(Some(number)),
+            (ColumnValues::Numbers(numbers), Value::Null) => numbers.push(None),
+            (ColumnValues::Texts(texts), Value::Text(text)) => {
+                texts.push(Some(without_nul(&text).into_owned()))
+            }
+            (ColumnValues::Texts(texts), Value::Null) => texts.push(None),
+            (ColumnValues::Octets(octets), Value::Blob(blob)) => octets.push(Some(blob)),
+            (ColumnValues::Octets(octets), Value::Text(text)) => octets.push(Some(text.into_bytes())),
+            (ColumnValues::Octets(octets), Value::Null) => octets.push(None),
             _ => return false,
         }
         true
@@ -91,9 +93,9 @@ impl Column {
 
     pub(super) fn as_parameter(&self) -> &(dyn ToSql + Sync) {
         match self {
-            Column::Numbers(numbers) => numbers,
-            Column::Texts(texts) => texts,
-            Column::Octets(octets) => octets,
+            ColumnValues::Numbers(numbers) => numbers,
+            ColumnValues::Texts(texts) => texts,
+            ColumnValues::Octets(octets) => octets,
         }
     }
 }

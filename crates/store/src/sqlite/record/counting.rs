@@ -6,7 +6,7 @@ use crate::record::{Count, Dimension, MessageFilter, Resolution, Scope, Value};
 use crate::sql::{Connection, params};
 use crate::sqlite::record::Budget;
 use crate::sqlite::record::intervals::{DAY, HOUR, Intervals, ceil, floor, minutes};
-use crate::sqlite::record::search::{Walk, Walked, ids_of};
+use crate::sqlite::record::search::{SearchWalk, Walked, ids_of};
 use crate::sqlite::record::zones::{count_of, first_id, minute_of};
 use hermod_domain::lifecycle::MessageState;
 use hermod_engine::tables::TableError;
@@ -21,7 +21,7 @@ pub(crate) fn count(
 ) -> Result<Count, TableError> {
     let ids = ids_of(filter);
     let mut counting = Counting {
-        walk: Walk::new(connection, collected, scope, filter)?,
+        walk: SearchWalk::new(connection, collected, scope, filter)?,
         budget: Budget::new(),
         count: 0,
         is_exact: true,
@@ -109,7 +109,7 @@ fn existing(
 }
 
 struct Counting<'c> {
-    walk: Walk<'c>,
+    walk: SearchWalk<'c>,
     budget: Budget,
     count: u64,
     is_exact: bool,

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::read_results::NumberPage;
-use crate::record::keys::MessageKey;
+use crate::record::keys::SearchKey;
 use crate::sql::erasure::ROWS_PER_READ;
 use crate::sql::erasure_scans::numbers_of;
 use crate::sql::{Connection, params};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Erases a number in the messages that an erasure covers, in one transaction. Returns in how many.
 pub(super) fn erase(connection: &Connection, scope: &ErasureScope) -> Result<u64, TableError> {
-    let MessageKey { kind, key } = MessageKey::of_recipient(scope.number);
+    let SearchKey { kind, key } = SearchKey::of_recipient(scope.number);
     let transaction = connection.transaction()?;
     let mut erased = 0;
     {

@@ -1,7 +1,7 @@
 //! Finds messages by their keys. Keys are stored in chunks in the order in which they were written; a look-up goes through the
 //! chunks from the one with the newest messages on.
 
-use crate::record::keys::{KeyKind, MessageKey};
+use crate::record::keys::{KeyKind, SearchKey};
 use crate::sql::{Connection, params};
 use crate::sqlite::record::Budget;
 use hermod_engine::tables::TableError;
@@ -35,7 +35,7 @@ pub(super) fn chunks(connection: &Connection) -> Result<Vec<Chunk>, TableError> 
 pub(super) fn has_key(
     connection: &Connection,
     chunks: &[Chunk],
-    MessageKey { kind, key }: MessageKey,
+    SearchKey { kind, key }: SearchKey,
     message: i64,
 ) -> Result<bool, TableError> {
     let mut has = connection

@@ -1,6 +1,6 @@
 //! Compares messages with a filter. Cheap columns come first; keys and steps are only read for messages that match otherwise.
 
-use crate::record::keys::{KeyKind, MessageKey};
+use crate::record::keys::{KeyKind, SearchKey};
 use crate::record::pending::stored_steps;
 use crate::record::{MessageFilter, RecipientFilter, Scope, StepNote};
 use crate::sql::{Connection, Row};
@@ -93,7 +93,7 @@ impl<'c> Matcher<'c> {
     fn matches_number(&self, number: u64) -> bool {
         let Some(to) = Msisdn::from_number(number).filter(|_| number != ERASED_NUMBER) else { return false };
         if let Some((first, last)) = self.recipients
-            && !(first..=last).contains(&MessageKey::of_recipient(to).key)
+            && !(first..=last).contains(&SearchKey::of_recipient(to).key)
         {
             return false;
         }
@@ -109,7 +109,7 @@ impl<'c> Matcher<'c> {
     /// Whether a message has the keys of the filter.
     fn matches_keys(&self, id: i64) -> Result<bool, TableError> {
         let MessageFilter { carrier_id, request, key, event, .. } = self.filter;
-        for key in [key.as_ref().map(MessageKey::of_idempotency_key), event.map(MessageKey::of_event)] {
+        for key in [key.as_ref().map(SearchKey::of_idempotency_key), event.map(SearchKey::of_event)] {
             if let Some(key) = key
                 && !keys::has_key(self.connection, self.chunks, key, id)?
             {
@@ -150,10 +150,10 @@ fn has_carrier_id(steps: &[u8], wanted: &RemoteId) -> Result<bool, TableError> {
 fn recipients_of(filter: &MessageFilter) -> Option<(i64, i64)> {
     Some(match filter.recipient.as_ref()? {
         RecipientFilter::Exact(to) => {
-            let key = MessageKey::of_recipient(*to).key;
+            let key = SearchKey::of_recipient(*to).key;
             (key, key)
         }
-        RecipientFilter::Prefix(prefix) => MessageKey::recipients_with(prefix).unwrap_or((1, 0)),
+        RecipientFilter::Prefix(prefix) => SearchKey::recipients_with(prefix).unwrap_or((1, 0)),
     })
 }
 
@@ -161,11 +161,11 @@ fn recipients_of(filter: &MessageFilter) -> Option<(i64, i64)> {
 pub(super) fn driver_of(filter: &MessageFilter) -> Option<(KeyKind, i64, i64)> {
     let MessageFilter { carrier_id, request, key, event, .. } = filter;
     let exact = [
-        key.as_ref().map(MessageKey::of_idempotency_key),
-        event.map(MessageKey::of_event),
-        carrier_id.as_ref().map(MessageKey::of_carrier_id),
-        request.as_deref().map(MessageKey::of_request),
+        key.as_ref().map(SearchKey::of_idempotency_key),
+        event.map(SearchKey::of_event),
+        carrier_id.as_ref().map(SearchKey::of_carrier_id),
+        request.as_deref().map(SearchKey::of_request),
     ];
-    let exact = exact.into_iter().flatten().next().map(|MessageKey { kind, key }| (kind, key, key));
+    let exact = exact.into_iter().flatten().next().map(|SearchKey { kind, key }| (kind, key, key));
     exact.or_else(|| recipients_of(filter).map(|(first, last)| (KeyKind::Recipient, first, last)))
 }

@@ -59,7 +59,7 @@ pub(crate) fn search(
         found.rows.push(read_message(row)?);
         Ok(found.rows.len() <= rows)
     };
-    let walk = Walk::new(connection, collected, scope, filter)?;
+    let walk = SearchWalk::new(connection, collected, scope, filter)?;
     let walked = walk.run(ids, &mut Budget::new(), &mut visit)?;
     if found.rows.len() > rows {
         found.rows.truncate(rows);
@@ -79,7 +79,7 @@ pub(super) fn ids_of(filter: &MessageFilter) -> Range<i64> {
 }
 
 /// A walk through the messages that a filter finds, newest first.
-pub(super) struct Walk<'c> {
+pub(super) struct SearchWalk<'c> {
     connection: &'c Connection,
     collected: &'c Collected,
     /// Narrowed to one account if the filter allows only one.
@@ -88,20 +88,20 @@ pub(super) struct Walk<'c> {
     chunks: Vec<Chunk>,
 }
 
-impl<'c> Walk<'c> {
+impl<'c> SearchWalk<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         collected: &'c Collected,
         scope: Scope,
         filter: &'c MessageFilter,
-    ) -> Result<Walk<'c>, TableError> {
+    ) -> Result<SearchWalk<'c>, TableError> {
         let owner = match (scope, filter.connection) {
             (Scope::All, Some(of)) => owner_of(connection, collected, of)?,
             _ => None,
         };
         let scope = owner.map_or(scope, Scope::Account);
         let chunks = if driver_of(filter).is_some() { keys::chunks(connection)? } else { Vec::new() };
-        Ok(Walk { connection, collected, scope, filter, chunks })
+        Ok(SearchWalk { connection, collected, scope, filter, chunks })
     }
 
     /// Visits the matches within a range of ids.

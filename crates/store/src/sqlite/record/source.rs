@@ -5,7 +5,7 @@ use crate::record::RecordedMessage;
 use crate::sql::SqlTables;
 use crate::sql::columns::{stored_encoding, stored_message, stored_sender};
 use crate::sql::{Connection, Row, nodes, params};
-use crate::sqlite::progress::Progress;
+use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::record::rows::stored_recipient;
 use crate::sqlite::schema;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
@@ -26,7 +26,7 @@ const COLUMNS: &str =
 pub(crate) struct RecordSource {
     connection: Connection,
     /// None if no process has the store open: everything is in the database.
-    progress: Option<Arc<Progress>>,
+    progress: Option<Arc<BatchNumbers>>,
 }
 
 /// Messages as the store has them, and the last batch that the store had then.
@@ -38,7 +38,10 @@ pub(crate) struct Slice {
 }
 
 impl RecordSource {
-    pub(crate) fn open(folder: &Path, progress: Option<Arc<Progress>>) -> Result<RecordSource, TableError> {
+    pub(crate) fn open(
+        folder: &Path,
+        progress: Option<Arc<BatchNumbers>>,
+    ) -> Result<RecordSource, TableError> {
         Ok(RecordSource { connection: schema::open_for_reading(folder)?, progress })
     }
 

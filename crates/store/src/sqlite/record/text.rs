@@ -3,7 +3,7 @@
 
 use crate::record::{RecordedMessage, TextQuery};
 use crate::sql::message_texts::messages_with_texts;
-use crate::sql::{Connection, OptionalExtension, Statement, params};
+use crate::sql::{Connection, OptionalExtension, SqlStatement, params};
 use crate::sqlite::record::rows::{MESSAGE_COLUMNS, read_message};
 use crate::sqlite::record::search::PAGE_ROWS_MAX;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -97,7 +97,7 @@ pub(crate) fn text_of(
     Ok(find.query_row(params![id.as_i64(), account.get()], |row| row.get(0)).optional()?.flatten())
 }
 
-fn find_text(connection: &Connection) -> Result<Statement<'_>, TableError> {
+fn find_text(connection: &Connection) -> Result<SqlStatement<'_>, TableError> {
     let messages = messages_with_texts(connection);
     Ok(connection.prepare_cached(&format!("SELECT text FROM {messages} WHERE id = ?1 AND account = ?2"))?)
 }

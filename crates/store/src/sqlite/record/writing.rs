@@ -1,11 +1,11 @@
 //! The only connection that writes the record. Each flush is one transaction, and can be repeated: a message that is there is
 //! not added again, and one that has ended does not end again.
 
-use crate::record::keys::MessageKey;
-use crate::record::pending::{MessageEnd, NewMessage, PendingMessage, Position, append_steps};
+use crate::record::keys::SearchKey;
+use crate::record::pending::{MessageEnd, NewMessage, PendingMessage, RecordPosition, append_steps};
 use crate::record::tally::{Collected, Counts, SharedCollected};
 use crate::record::{RecordedMessage, RequestEntry};
-use crate::sql::{Connection, OptionalExtension, Row, Statement, params};
+use crate::sql::{Connection, OptionalExtension, Row, SqlStatement, params};
 use crate::sqlite::record::purging::RecordRetention;
 use crate::sqlite::record::rows::{
     MESSAGE_COLUMNS, choice_to_stored, message_encoding, read_message, recipient_to_stored,
@@ -48,7 +48,7 @@ pub(crate) struct Flush<'a> {
     pub messages: &'a [PendingMessage],
     pub requests: &'a [RequestEntry],
     /// Where the record is after this.
-    pub position: Position,
+    pub position: RecordPosition,
     /// Whether to return the messages that changed.
     pub is_watched: bool,
 }
@@ -92,7 +92,7 @@ impl RecordConnection {
     }
 
     /// Returns where the record is.
-    pub(crate) fn position(&self) -> Result<Position, TableError> {
+    pub(crate) fn position(&self) -> Result<RecordPosition, TableError> {
         read_position(&self.connection)
     }
 
@@ -147,10 +147,10 @@ impl RecordConnection {
 struct Writing<'c> {
     connection: &'c Connection,
     is_watched: bool,
-    insert: Statement<'c>,
-    find: Statement<'c>,
-    change: Statement<'c>,
-    end: Statement<'c>,
+    insert: SqlStatement<'c>,
+    find: SqlStatement<'c>,
+    change: SqlStatement<'c>,
+    end: SqlStatement<'c>,
     /// Messages that were ever added.
     messages: u64,
     by_account: Vec<(u32, i64)>,
@@ -253,9 +253,9 @@ impl<'c> Writing<'c> {
         }
         self.by_account.push((message.account.get(), id.as_i64()));
         let keys = [
-            message.to.map(MessageKey::of_recipient),
-            request.as_deref().map(MessageKey::of_request),
-            key.as_ref().map(MessageKey::of_idempotency_key),
+            message.to.map(SearchKey::of_recipient),
+            request.as_deref().map(SearchKey::of_request),
+            key.as_ref().map(SearchKey::of_idempotency_key),
         ];
         for key in keys.into_iter().flatten() {
             self.add_key(id, key);
@@ -328,7 +328,7 @@ impl<'c> Writing<'c> {
         self.find.query_row([id.as_i64()], read).optional()?.transpose()
     }
 
-    fn add_key(&mut self, message: MessageId, MessageKey { kind, key }: MessageKey) {
+    fn add_key(&mut self, message: MessageId, SearchKey { kind, key }: SearchKey) {
         self.keys.push((kind as u8, self.chunk(), key, message.as_i64()));
     }
 
@@ -382,9 +382,9 @@ impl<'c> Writing<'c> {
 }
 
 /// Returns where the record is.
-fn read_position(connection: &Connection) -> Result<Position, TableError> {
+fn read_position(connection: &Connection) -> Result<RecordPosition, TableError> {
     let read = |row: &Row<'_>| {
-        Ok(Position {
+        Ok(RecordPosition {
             sequence: row.get::<i64>(0)?.cast_unsigned(),
             walk_next: row.get(1)?,
             walk_end: row.get(2)?,
@@ -397,8 +397,8 @@ fn read_position(connection: &Connection) -> Result<Position, TableError> {
 }
 
 /// Writes where the record is, and how many messages were ever added to it.
-fn put_position(connection: &Connection, position: &Position, messages: u64) -> Result<(), TableError> {
-    let Position { sequence, walk_next, walk_end, recheck_next, recheck_end } = position;
+fn put_position(connection: &Connection, position: &RecordPosition, messages: u64) -> Result<(), TableError> {
+    let RecordPosition { sequence, walk_next, walk_end, recheck_next, recheck_end } = position;
     connection
         .prepare_cached(
             "UPDATE position SET sequence = ?1, messages = ?2, walk_next = ?3, walk_end = ?4, recheck_next = ?5,

@@ -1,14 +1,14 @@
 //! Ends or holds a link. An ending link takes no more parts, waits for outstanding responses, and reports every part
 //! it was given. A link of a stopped carrier stays bound for receipts and takes no parts.
 
-use super::{Link, STOP_WAIT, SentPart, smpp_moment};
+use super::{CarrierLink, STOP_WAIT, SentPart, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::edges::carrier::backoff::Ended;
 use hermod_smpp::SessionEvent;
 use hermod_store::SubmitResponse;
 use std::time::Duration;
 
-impl Link<'_> {
+impl CarrierLink<'_> {
     /// Drains the link because the gateway stops or the carrier's entry has changed. Shortens a drain that has begun.
     pub(super) async fn stop(&mut self) {
         self.stopping = true;

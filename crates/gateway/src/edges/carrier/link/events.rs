@@ -1,7 +1,7 @@
 //! One turn of a link's loop: handles the session's events, reports them to the store, and collects the output.
 
 use super::alternative_carrier::alternative_carrier;
-use super::{Link, SentPart, WRITE_WAIT, smpp_moment};
+use super::{CarrierLink, SentPart, WRITE_WAIT, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
@@ -10,7 +10,7 @@ use hermod_smpp::session::SessionState;
 use hermod_smpp::{Frame, SessionEvent};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
-impl Link<'_> {
+impl CarrierLink<'_> {
     /// Handles all pending events, reports to the store, and moves the session's output to the link's.
     pub(super) async fn process_events(&mut self) -> Result<(), StoreError> {
         let now = self.group.world.clock.moment();

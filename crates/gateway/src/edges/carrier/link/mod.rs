@@ -17,7 +17,7 @@ use super::connect::{Stream, close};
 use super::deliver_sm;
 use super::flow::Flow;
 use super::link_group::LinkGroup;
-use super::submit_sm::Draft;
+use super::submit_sm::PartEncoder;
 use crate::board::{Direction, LinkState, LinkStatus, Stopped};
 use crate::clock::Moment;
 use crate::pdu_trace::PduTrace;
@@ -79,7 +79,7 @@ impl SentPart {
     }
 }
 
-pub(super) struct Link<'a> {
+pub(super) struct CarrierLink<'a> {
     group: &'a LinkGroup,
     figures: &'a LinkStatus,
     response_wait: Duration,
@@ -87,7 +87,7 @@ pub(super) struct Link<'a> {
     /// Present while the link is bound.
     port: Option<LinkPort>,
     flow: Flow<'a>,
-    draft: Draft,
+    draft: PartEncoder,
     pdu_trace: PduTrace,
     output: BytesMut,
     /// The deadline for writing the oldest byte of the output.
@@ -117,24 +117,24 @@ pub(super) struct Link<'a> {
     ended: Option<Ended>,
 }
 
-impl<'a> Link<'a> {
+impl<'a> CarrierLink<'a> {
     pub(super) fn new(
         group: &'a LinkGroup,
         figures: &'a LinkStatus,
         password: &Secret,
-    ) -> Result<Link<'a>, EncodeError> {
+    ) -> Result<CarrierLink<'a>, EncodeError> {
         let now = group.world.clock.moment();
         let session = session(group, figures.direction(), password, now)?;
         let mut stopped = group.state.watch_stopped();
         let held = stopped.borrow_and_update().is_some();
-        Ok(Link {
+        Ok(CarrierLink {
             group,
             figures,
             response_wait: Duration::from_millis(group.entry.response_timeout_ms),
             session,
             port: None,
             flow: Flow::new(&group.shaper, &group.limited, group.window(), group.link_rate(), now),
-            draft: Draft::new(group.profile(), group.name()),
+            draft: PartEncoder::new(group.profile(), group.name()),
             pdu_trace: PduTrace::new(
                 group.state.trace.clone(),
                 u64::from(figures.number()),

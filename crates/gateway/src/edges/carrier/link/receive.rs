@@ -1,13 +1,13 @@
 //! Receives DLRs and MO messages on a link, and answers them once they are stored.
 
-use super::Link;
+use super::CarrierLink;
 use crate::board::AlarmKind;
 use crate::edges::carrier::deliver_sm::{self, Incoming, read_request};
 use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
 use hermod_store::{MoRecord, ReceiptOutcome, RecordedReceipt};
 
-impl Link<'_> {
+impl CarrierLink<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
         let profile = self.group.profile();

@@ -1,9 +1,9 @@
 //! Sends the parts that the store hands out, and writes the session's output.
 
 use super::alternative_carrier::alternative_carrier;
-use super::{Link, SentPart, smpp_moment};
+use super::{CarrierLink, SentPart, smpp_moment};
 use crate::clock::Moment;
-use crate::edges::carrier::submit_sm::Part;
+use crate::edges::carrier::submit_sm::PartToSend;
 use bytes::Buf;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::lifecycle::RejectionCause;
@@ -12,7 +12,7 @@ use hermod_smpp::CommandStatus;
 use hermod_smpp::session::RequestError;
 use hermod_store::{Handout, Job, SubmitResponse};
 
-impl Link<'_> {
+impl CarrierLink<'_> {
     /// Sends handed-out parts, and answers recorded receipts and MO messages. All of it is durable.
     pub(super) fn send(&mut self, handout: Handout) {
         let Handout { jobs, recorded, received } = handout;
@@ -46,7 +46,7 @@ impl Link<'_> {
             );
             return false;
         }
-        let pdu = self.draft.submit_sm(&Part::of(job), wall);
+        let pdu = self.draft.submit_sm(&PartToSend::of(job), wall);
         match pdu.map(|pdu| self.session.request(&pdu, sent, smpp_moment(now))) {
             Some(Ok(_)) => return true,
             Some(Err(

@@ -8,7 +8,7 @@ mod receipt;
 mod wire;
 
 use super::connect::connect;
-use super::submit_sm::{Draft, Part};
+use super::submit_sm::{PartEncoder, PartToSend};
 use crate::board::{Probe, ProbeReport, ProbeRequest, ProbeStep};
 use crate::secrets::Secret;
 use crate::secrets::sealed;
@@ -19,10 +19,10 @@ use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{PartNo, RemoteId};
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
 use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
-use receipt::Receipts;
+use receipt::ProbeReceipts;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::{Log, Side, Wire, Wires, smpp_moment};
+use wire::{ProbeConnection, ProbeLog, Side, Wires, smpp_moment};
 
 /// A probe sends one message.
 const WINDOW: u32 = 1;
@@ -67,13 +67,13 @@ pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
 
 /// Runs one probe and returns its report.
 async fn run(world: &World, name: &str, probe: &Probe) -> ProbeReport {
-    let log = Log::new(world.clock.clone());
+    let log = ProbeLog::new(world.clock.clone());
     let (Ok(Ended { step, outcome }) | Err(Ended { step, outcome })) =
         all_steps(world, name, probe, &log).await;
     ProbeReport { lines: log.lines(), step, outcome }
 }
 
-async fn all_steps(world: &World, name: &str, probe: &Probe, log: &Log) -> Result<Ended, Ended> {
+async fn all_steps(world: &World, name: &str, probe: &Probe, log: &ProbeLog) -> Result<Ended, Ended> {
     let settings = |outcome: String| Ended::at(ProbeStep::Settings, outcome);
     let catalogue = world.catalogue();
     let found = catalogue.carriers().iter().find(|(_, known, _)| known == name);
@@ -109,11 +109,11 @@ struct Dialer<'a> {
     world: &'a World,
     carrier: &'a Carrier,
     password: &'a Secret,
-    log: &'a Log,
+    log: &'a ProbeLog,
 }
 
 impl Dialer<'_> {
-    async fn bind(&self, kind: BindType) -> Result<Wire, Ended> {
+    async fn bind(&self, kind: BindType) -> Result<ProbeConnection, Ended> {
         let &Dialer { world, carrier, password, log } = self;
         let stream = connect(&world.clock, carrier).await.map_err(|fault| {
             log.note(format!("could not connect to {}", carrier.address));
@@ -143,7 +143,8 @@ impl Dialer<'_> {
                 format!("invalid carrier settings, no bind can be encoded: {fault}"),
             )
         })?;
-        let mut wire = Wire::new(stream, session, super::deliver_sm::dialect(&carrier.profile), log.clone());
+        let mut wire =
+            ProbeConnection::new(stream, session, super::deliver_sm::dialect(&carrier.profile), log.clone());
         let wait = Duration::from_millis(carrier.profile.bind_wait_ms).saturating_add(MARGIN);
         let until = world.clock.moment().plus(wait);
         loop {
@@ -205,9 +206,9 @@ async fn talk(
     wires: &mut Wires,
 ) -> Result<Ended, Ended> {
     let profile = &carrier.profile;
-    let mut draft = Draft::new(profile, name);
+    let mut draft = PartEncoder::new(profile, name);
     draft.on_bound(wires.sender().session.peer_is_3_4());
-    let part = Part {
+    let part = PartToSend {
         number: PartNo::FIRST,
         of: 1,
         whole: false,
@@ -228,7 +229,7 @@ async fn talk(
     let now = smpp_moment(&world.clock);
     wires.sender().session.request(&pdu, (), now).map_err(|refused| unwritten(refused.to_string()))?;
 
-    let mut receipts = Receipts::new(profile, super::deliver_sm::dialect(profile));
+    let mut receipts = ProbeReceipts::new(profile, super::deliver_sm::dialect(profile));
     let answer = answer_to_submit(world, carrier, wires, &mut receipts).await?;
     let remote = accepted(carrier, &answer)?;
     receipts.wait_for(world, wires, remote, probe.wait).await
@@ -239,7 +240,7 @@ async fn answer_to_submit(
     world: &World,
     carrier: &Carrier,
     wires: &mut Wires,
-    receipts: &mut Receipts,
+    receipts: &mut ProbeReceipts,
 ) -> Result<Frame, Ended> {
     let response_wait = Duration::from_millis(carrier.response_timeout_ms);
     let until = world.clock.moment().plus(response_wait.saturating_add(MARGIN));

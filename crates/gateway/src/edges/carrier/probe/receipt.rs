@@ -12,7 +12,7 @@ use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, Frame, Pdu, ReceiptDiale
 use hermod_store::ReceiptRecord;
 use std::time::Duration;
 
-pub(super) struct Receipts {
+pub(super) struct ProbeReceipts {
     ids: IdConversion,
     dialect: ReceiptDialect,
     /// Receipts that came before the submit_sm_resp, so that their message is not known yet. The session's window
@@ -20,9 +20,9 @@ pub(super) struct Receipts {
     early: Vec<(Side, Frame)>,
 }
 
-impl Receipts {
-    pub(super) fn new(profile: &Profile, dialect: ReceiptDialect) -> Receipts {
-        Receipts { ids: profile.ids, dialect, early: Vec::new() }
+impl ProbeReceipts {
+    pub(super) fn new(profile: &Profile, dialect: ReceiptDialect) -> ProbeReceipts {
+        ProbeReceipts { ids: profile.ids, dialect, early: Vec::new() }
     }
 
     /// Keeps a receipt until the message id is known. Refuses all other requests, so that the ordinary links get them.

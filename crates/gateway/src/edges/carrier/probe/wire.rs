@@ -16,15 +16,15 @@ const LEAVE_WAIT: Duration = Duration::from_secs(6);
 
 /// The lines of a report, in order, of both connections.
 #[derive(Clone)]
-pub(super) struct Log {
+pub(super) struct ProbeLog {
     clock: Clock,
     start: Moment,
     lines: Arc<Mutex<Vec<ProbeLine>>>,
 }
 
-impl Log {
-    pub(super) fn new(clock: Clock) -> Log {
-        Log { start: clock.moment(), clock, lines: Arc::default() }
+impl ProbeLog {
+    pub(super) fn new(clock: Clock) -> ProbeLog {
+        ProbeLog { start: clock.moment(), clock, lines: Arc::default() }
     }
 
     pub(super) fn note(&self, line: String) {
@@ -49,18 +49,23 @@ impl Log {
 }
 
 /// One connection and its session.
-pub(super) struct Wire {
+pub(super) struct ProbeConnection {
     stream: Stream,
     pub(super) session: Session<()>,
     dialect: ReceiptDialect,
     output: BytesMut,
-    log: Log,
+    log: ProbeLog,
 }
 
-impl Wire {
-    pub(super) fn new(stream: Stream, mut session: Session<()>, dialect: ReceiptDialect, log: Log) -> Wire {
+impl ProbeConnection {
+    pub(super) fn new(
+        stream: Stream,
+        mut session: Session<()>,
+        dialect: ReceiptDialect,
+        log: ProbeLog,
+    ) -> ProbeConnection {
         session.capture(true);
-        Wire { stream, session, dialect, output: BytesMut::new(), log }
+        ProbeConnection { stream, session, dialect, output: BytesMut::new(), log }
     }
 
     /// Returns the next event of the session, or `None` if there is none before `until`. Cancel-safe.
@@ -147,20 +152,20 @@ pub(super) enum Side {
 
 /// A transceiver, or a transmitter and its receiver.
 pub(super) struct Wires {
-    sender: Wire,
-    receiver: Option<Wire>,
+    sender: ProbeConnection,
+    receiver: Option<ProbeConnection>,
 }
 
 impl Wires {
-    pub(super) fn new(sender: Wire, receiver: Option<Wire>) -> Wires {
+    pub(super) fn new(sender: ProbeConnection, receiver: Option<ProbeConnection>) -> Wires {
         Wires { sender, receiver }
     }
 
-    pub(super) fn sender(&mut self) -> &mut Wire {
+    pub(super) fn sender(&mut self) -> &mut ProbeConnection {
         &mut self.sender
     }
 
-    pub(super) fn at(&mut self, side: Side) -> &mut Wire {
+    pub(super) fn at(&mut self, side: Side) -> &mut ProbeConnection {
         match (&mut self.receiver, side) {
             (Some(receiver), Side::Receiver) => receiver,
             (Some(_) | None, _) => &mut self.sender,

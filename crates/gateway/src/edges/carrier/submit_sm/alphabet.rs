@@ -17,7 +17,7 @@ const LOST: u8 = b'?';
 
 /// How the characters were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenText {
     pub(super) data_coding: u8,
     /// Characters that became a question mark.
     pub(super) lost: u64,
@@ -30,19 +30,19 @@ pub(super) fn write(
     alphabet: DefaultAlphabet,
     ucs2_octets_max: usize,
     body: &mut Vec<u8>,
-) -> Option<Written> {
+) -> Option<WrittenText> {
     let octet_of = match (encoding, alphabet) {
         (Encoding::Ucs2, _) => {
             ucs2::encode(characters, body);
-            return Some(Written { data_coding: CODING_UCS2, lost: 0 });
+            return Some(WrittenText { data_coding: CODING_UCS2, lost: 0 });
         }
         (Encoding::Octets, _) => {
             write_octets(characters, body);
-            return Some(Written { data_coding: CODING_OCTETS, lost: 0 });
+            return Some(WrittenText { data_coding: CODING_OCTETS, lost: 0 });
         }
         (Encoding::Gsm7, DefaultAlphabet::Gsm) => {
             let complete = gsm7::encode(characters, body);
-            return complete.then_some(Written { data_coding: CODING_DEFAULT, lost: 0 });
+            return complete.then_some(WrittenText { data_coding: CODING_DEFAULT, lost: 0 });
         }
         (Encoding::Gsm7, DefaultAlphabet::Ascii) => ascii,
         (Encoding::Gsm7, DefaultAlphabet::Latin1) => latin1,
@@ -58,9 +58,9 @@ pub(super) fn write(
     if lost > 0 && 2 * units() <= ucs2_octets_max {
         body.truncate(before);
         ucs2::encode(characters, body);
-        return Some(Written { data_coding: CODING_UCS2, lost: 0 });
+        return Some(WrittenText { data_coding: CODING_UCS2, lost: 0 });
     }
-    Some(Written { data_coding: CODING_DEFAULT, lost })
+    Some(WrittenText { data_coding: CODING_DEFAULT, lost })
 }
 
 /// Adds the message class to one of our codings. The alphabet bits are the same.
@@ -85,7 +85,7 @@ mod tests {
     fn check(alphabet: DefaultAlphabet, ucs2_octets_max: usize, characters: &str, expect: &str) {
         let mut body = vec![0xEE];
         let encoding = Encoding::choose(characters);
-        let Written { data_coding, lost } =
+        let WrittenText { data_coding, lost } =
             write(characters, encoding, alphabet, ucs2_octets_max, &mut body).unwrap();
         assert_eq!(body.remove(0), 0xEE, "what stood in front stays");
         let octets: String = body.iter().map(|octet| format!("{octet:02x}")).collect();
@@ -110,7 +110,7 @@ mod tests {
     fn octets_are_written_as_they_are() {
         let mut body = Vec::new();
         let written = write("\u{0}\u{1b}\u{ff}", Encoding::Octets, DefaultAlphabet::Latin1, 140, &mut body);
-        assert_eq!((written, body), (Some(Written { data_coding: 4, lost: 0 }), vec![0, 0x1B, 0xFF]));
+        assert_eq!((written, body), (Some(WrittenText { data_coding: 4, lost: 0 }), vec![0, 0x1B, 0xFF]));
     }
 
     #[test]

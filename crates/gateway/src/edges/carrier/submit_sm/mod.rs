@@ -23,7 +23,7 @@ const VALIDITY_MIN: Duration = Duration::from_secs(60);
 
 /// What a submit_sm is made from: a job of the store, or the message of a probe.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct PartToSend<'a> {
     pub(super) number: PartNo,
     pub(super) of: u8,
     /// The whole message in one submit_sm, for a carrier that splits it itself.
@@ -40,9 +40,9 @@ pub(super) struct Part<'a> {
     pub(super) options: Option<&'a SmsOptions>,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn of(job: &'a Job) -> Part<'a> {
-        Part {
+impl<'a> PartToSend<'a> {
+    pub(super) fn of(job: &'a Job) -> PartToSend<'a> {
+        PartToSend {
             number: job.part,
             of: job.parts,
             whole: job.whole,
@@ -87,7 +87,7 @@ enum Joined {
 }
 
 /// Encodes the parts of one link.
-pub(super) struct Draft {
+pub(super) struct PartEncoder {
     profile: Profile,
     /// The bind allows optional parameters.
     parameters: bool,
@@ -101,9 +101,9 @@ pub(super) struct Draft {
     tlvs: TlvBuffer,
 }
 
-impl Draft {
-    pub(super) fn new(profile: &Profile, carrier: &str) -> Draft {
-        Draft {
+impl PartEncoder {
+    pub(super) fn new(profile: &Profile, carrier: &str) -> PartEncoder {
+        PartEncoder {
             parameters: profile.version == SmppVersion::V34,
             rewrites_by_country: profile.senders.iter().any(|rule| rule.country.is_some()),
             profile: profile.clone(),
@@ -124,7 +124,7 @@ impl Draft {
 
     /// Returns the PDU for a part. `None` if the text has no such part (only with corrupt data), or if a whole message
     /// needs a message_payload and the carrier takes none.
-    pub(super) fn submit_sm(&mut self, part: &Part<'_>, now: Timestamp) -> Option<Pdu<'_>> {
+    pub(super) fn submit_sm(&mut self, part: &PartToSend<'_>, now: Timestamp) -> Option<Pdu<'_>> {
         let joined_by = self.joined_by(part)?;
         self.body.clear();
         if joined_by == Joined::Udh {
@@ -163,7 +163,7 @@ impl Draft {
         }))
     }
 
-    fn joined_by(&self, part: &Part<'_>) -> Option<Joined> {
+    fn joined_by(&self, part: &PartToSend<'_>) -> Option<Joined> {
         if let Some(options) = part.options.filter(|options| options.is_one_part()) {
             let as_parameters = self.parameters && self.profile.long_messages == LongMessages::Sar;
             // A header with other elements than the concatenation must stay a header.
@@ -185,8 +185,8 @@ impl Draft {
     }
 
     /// Writes the optional parameters. Returns true if they contain the text.
-    fn write_tlvs(&mut self, part: &Part<'_>, joined_by: Joined) -> Option<bool> {
-        let Draft { profile, tlvs, body, .. } = self;
+    fn write_tlvs(&mut self, part: &PartToSend<'_>, joined_by: Joined) -> Option<bool> {
+        let PartEncoder { profile, tlvs, body, .. } = self;
         tlvs.clear();
         if !self.parameters {
             return Some(false);
@@ -222,7 +222,7 @@ impl Draft {
         Some(joined_by == Joined::Payload)
     }
 
-    fn sender(&self, part: &Part<'_>) -> Sender {
+    fn sender(&self, part: &PartToSend<'_>) -> Sender {
         if self.profile.senders.is_empty() {
             return part.from;
         }
@@ -247,7 +247,7 @@ impl Draft {
 }
 
 /// Writes the user data header: the customer's own, or a concatenation header.
-fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
+fn write_header(part: &PartToSend<'_>, body: &mut Vec<u8>) {
     let (reference, total, number) = match part.options {
         Some(options) if !options.header.is_empty() => return body.extend_from_slice(&options.header),
         Some(SmsOptions { concat: Some(joined), .. }) => {
@@ -270,7 +270,7 @@ fn place_of(options: &SmsOptions) -> Option<Concatenation> {
 }
 
 /// Returns the customer's data_coding for octets passed through, else ours, with the message class if there is one.
-fn data_coding(part: &Part<'_>, ours: u8) -> u8 {
+fn data_coding(part: &PartToSend<'_>, ours: u8) -> u8 {
     match part.options {
         Some(SmsOptions { data_coding: Some(theirs), .. }) => *theirs,
         Some(SmsOptions { class: Some(class), .. }) => alphabet::with_class(ours, *class),

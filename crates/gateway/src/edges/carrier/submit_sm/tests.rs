@@ -43,7 +43,7 @@ impl Case {
             raw.extend(u16::try_from(tlv.value.len()).unwrap().to_be_bytes());
             raw.extend(tlv.value);
         }
-        let part = Part {
+        let part = PartToSend {
             number: PartNo::new(self.part).unwrap(),
             of: measure.parts,
             whole: self.whole,
@@ -56,7 +56,7 @@ impl Case {
             tlvs: &raw,
             options: self.options.as_ref(),
         };
-        let mut draft = Draft::new(&self.profile, "acme");
+        let mut draft = PartEncoder::new(&self.profile, "acme");
         draft.on_bound(self.is_3_4);
         // Leftovers of an earlier part must not appear.
         draft.source.extend(b"old");
@@ -271,7 +271,7 @@ fn service_type_and_registered_delivery_come_from_the_profile() {
 #[test]
 fn ordinary_part_reuses_the_buffers() {
     let text = MessageText::parse("hello").unwrap();
-    let part = Part {
+    let part = PartToSend {
         number: PartNo::new(1).unwrap(),
         of: 1,
         whole: false,
@@ -284,7 +284,7 @@ fn ordinary_part_reuses_the_buffers() {
         tlvs: &[],
         options: None,
     };
-    let mut draft = Draft::new(&Profile::default(), "acme");
+    let mut draft = PartEncoder::new(&Profile::default(), "acme");
     let mut room = |_| {
         assert!(draft.submit_sm(&part, NOW).is_some());
         [&draft.source, &draft.destination, &draft.body].map(|buffer| (buffer.as_ptr(), buffer.capacity()))

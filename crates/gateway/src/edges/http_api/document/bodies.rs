@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 /// The body of `POST /sms`. Unknown fields are ignored.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the edge reads requests by hand; this is their documented form")]
-pub struct SendRequest {
+#[schema(as = SendRequest)]
+pub struct SendRequestBody {
     /// The recipient in E.164 form: a plus, then 7 to 15 digits, the first not 0.
     #[schema(pattern = r"^\+[1-9][0-9]{6,14}$", examples("+4915112345678"))]
     to: String,
@@ -30,7 +31,8 @@ pub struct SendRequest {
 /// An accepted message: stored, charged and queued.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Accepted {
+#[schema(as = Accepted)]
+pub struct AcceptedBody {
     /// For `GET /sms/{id}`.
     #[schema(pattern = "^[0-9]+$", examples("15506713804701696"))]
     pub message_id: String,
@@ -66,7 +68,7 @@ pub struct Replayed {
     /// The id of the first message with this key.
     #[schema(pattern = "^[0-9]+$", examples("15506713804701696"))]
     pub message_id: String,
-    pub status: Duplicate,
+    pub status: DuplicateStatus,
     /// Always true.
     #[schema(examples(true))]
     pub duplicate: bool,
@@ -80,14 +82,16 @@ pub struct Replayed {
 
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Duplicate {
+#[schema(as = Duplicate)]
+pub enum DuplicateStatus {
     Duplicate,
 }
 
 /// The status of a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MessageStatus {
+#[schema(as = MessageStatus)]
+pub struct MessageStatusBody {
     #[schema(pattern = "^[0-9]+$", examples("15506713804701696"))]
     pub message_id: String,
     /// The sender.
@@ -96,9 +100,9 @@ pub struct MessageStatus {
     /// The recipient: digits, without the plus.
     #[schema(pattern = "^[1-9][0-9]{6,14}$", examples("4915112345678"))]
     pub dest: String,
-    pub status: State,
+    pub status: MessageStateName,
     pub dlr: Dlr,
-    pub direction: Direction,
+    pub direction: MessageDirection,
     /// The country of the recipient; empty if unknown.
     #[schema(examples("Germany"))]
     pub country: String,
@@ -118,8 +122,8 @@ pub struct MessageStatus {
 /// - `rejected`: rejected after acceptance, before it reached a carrier; its cost is refunded
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(examples("delivered"))]
-pub enum State {
+#[schema(as = State, examples("delivered"))]
+pub enum MessageStateName {
     Queued,
     Submitted,
     Enroute,
@@ -144,7 +148,8 @@ pub enum Dlr {
 /// `MT`: mobile-terminated, to a handset.
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Direction {
+#[schema(as = Direction)]
+pub enum MessageDirection {
     Mt,
 }
 
@@ -154,7 +159,7 @@ pub enum Direction {
 pub struct InboundPage {
     /// Ascending by `id`.
     #[schema(max_items = 500)]
-    pub messages: Vec<InboundMessage>,
+    pub messages: Vec<InboundMessageBody>,
     /// Pass it as `since` for the next page.
     #[schema(minimum = 0, examples(17))]
     pub next_since: u64,
@@ -166,7 +171,8 @@ pub struct InboundPage {
 /// An inbound message (MO).
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct InboundMessage {
+#[schema(as = InboundMessage)]
+pub struct InboundMessageBody {
     /// Increases per account.
     #[schema(minimum = 1, examples(17))]
     pub id: u64,
@@ -188,7 +194,8 @@ pub struct InboundMessage {
 /// The account's balance: `available = balance + credit_limit - credit_used`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Balance {
+#[schema(as = Balance)]
+pub struct BalanceBody {
     /// Negative if messages were charged on credit.
     #[schema(examples(999.95))]
     pub balance: f64,

@@ -6,9 +6,9 @@ mod guides;
 mod operations;
 pub mod webhook_bodies;
 
-use super::paths::Route;
+use super::paths::ApiRoute;
 use crate::http::openapi_errors;
-use crate::http::openapi_page::{Frame, Published, render_in};
+use crate::http::openapi_page::{PageFrame, Published, render_in};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -52,13 +52,13 @@ pub(super) fn published() -> &'static Published {
 }
 
 /// Returns the page of the document in a frame of the caller's.
-pub fn page_in(frame: Frame<'_>) -> String {
+pub fn page_in(frame: PageFrame<'_>) -> String {
     render_in(&document(), PUBLISHED, frame)
 }
 
 /// Redirects a browser from `/` to the documentation page.
 pub(super) fn lead_to_page() -> Response {
-    let to = Route::DocumentPage.template();
+    let to = ApiRoute::DocumentPage.template();
     let mut response = Response::new(Body::from(format!("Hermod SMS API: the documentation is at {to}\n")));
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
@@ -75,10 +75,10 @@ pub fn document() -> OpenApi {
         .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let paths = [
-        (Route::Sms, HttpMethod::Post, operations::send()),
-        (Route::SmsById, HttpMethod::Get, operations::status()),
-        (Route::Inbound, HttpMethod::Get, operations::inbound()),
-        (Route::Balance, HttpMethod::Get, operations::balance()),
+        (ApiRoute::Sms, HttpMethod::Post, operations::send()),
+        (ApiRoute::SmsById, HttpMethod::Get, operations::status()),
+        (ApiRoute::Inbound, HttpMethod::Get, operations::inbound()),
+        (ApiRoute::Balance, HttpMethod::Get, operations::balance()),
     ];
     let paths = paths.into_iter().fold(PathsBuilder::new(), |paths, (route, method, operation)| {
         let path = route.template().strip_prefix(BASE).expect("the API lies under its base");
@@ -151,12 +151,12 @@ fn components() -> Components {
     }
     let (name, schema) = openapi_errors::schema();
     components.schemas.insert(name, schema);
-    add::<bodies::SendRequest>(&mut components);
-    add::<bodies::Accepted>(&mut components);
+    add::<bodies::SendRequestBody>(&mut components);
+    add::<bodies::AcceptedBody>(&mut components);
     add::<bodies::Replayed>(&mut components);
-    add::<bodies::MessageStatus>(&mut components);
+    add::<bodies::MessageStatusBody>(&mut components);
     add::<bodies::InboundPage>(&mut components);
-    add::<bodies::Balance>(&mut components);
+    add::<bodies::BalanceBody>(&mut components);
     add::<webhook_bodies::DeliveryReport>(&mut components);
     add::<webhook_bodies::ShortDeliveryReport>(&mut components);
     add::<webhook_bodies::InboundEvent>(&mut components);

@@ -54,7 +54,7 @@ pub(super) fn send() -> Operation {
         .example(Some("order-4711".into()));
     let body = RequestBodyBuilder::new()
         .required(Some(Required::True))
-        .content(JSON, content::<bodies::SendRequest>())
+        .content(JSON, content::<bodies::SendRequestBody>())
         .build();
     let parts = HeaderBuilder::new()
         .schema(Some(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1))))
@@ -70,7 +70,7 @@ pub(super) fn send() -> Operation {
         .parameter("id", "$response.body#/message_id")
         .description("Query its status.")
         .build();
-    let accepted = answer::<bodies::Accepted>("Accepted: stored, charged and queued.")
+    let accepted = answer::<bodies::AcceptedBody>("Accepted: stored, charged and queued.")
         .header("X-SMS-Parts", parts.build())
         .header("X-SMS-Encoding", encoding.build())
         .link("status", follow.clone());
@@ -101,7 +101,7 @@ pub(super) fn status() -> Operation {
     operation("Messages", "getMessage", "Query a message's status", ALWAYS.iter().chain(&["NOT_FOUND"]))
         .description(Some("Returns the status of a message. An id of another account is not found."))
         .parameter(id)
-        .response("200", answer::<bodies::MessageStatus>("The message."))
+        .response("200", answer::<bodies::MessageStatusBody>("The message."))
         .build()
 }
 
@@ -125,7 +125,7 @@ pub(super) fn inbound() -> Operation {
 pub(super) fn balance() -> Operation {
     operation("Account", "getBalance", "Query the balance", ALWAYS.iter())
         .description(Some("Returns the account's balance, credit and the `available` amount."))
-        .response("200", answer::<bodies::Balance>("The balance of the account."))
+        .response("200", answer::<bodies::BalanceBody>("The balance of the account."))
         .build()
 }
 

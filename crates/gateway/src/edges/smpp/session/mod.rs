@@ -15,7 +15,7 @@ mod wire;
 
 use super::bind::{self, AcceptedBind, BindRejection};
 use super::listener::Stops;
-use super::{Peer, Settings};
+use super::{Peer, SmppSettings};
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
 use crate::listeners::ConnectionSlot;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use stopping::StopStage;
 use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
-use wire::Wire;
+use wire::BindSocket;
 
 type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
 type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
@@ -44,7 +44,7 @@ type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
 /// Serves one connection until it ends.
 pub(super) async fn run<S>(
     world: Arc<World>,
-    settings: Arc<Settings>,
+    settings: Arc<SmppSettings>,
     stream: S,
     peer: Peer,
     place: Arc<ConnectionSlot>,
@@ -53,7 +53,7 @@ pub(super) async fn run<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let mut session = CustomerSession::new(world, settings, peer, place);
-    let mut wire = Wire::new(stream);
+    let mut wire = BindSocket::new(stream);
     session.run_session(&mut wire, &stops).await;
     session.leave().await;
     wire.close().await;
@@ -61,7 +61,7 @@ pub(super) async fn run<S>(
 
 struct CustomerSession {
     world: Arc<World>,
-    settings: Arc<Settings>,
+    settings: Arc<SmppSettings>,
     peer: Peer,
     /// Its slot among the connections of its address.
     place: Arc<ConnectionSlot>,
@@ -106,7 +106,7 @@ enum Woken {
 impl CustomerSession {
     fn new(
         world: Arc<World>,
-        settings: Arc<Settings>,
+        settings: Arc<SmppSettings>,
         peer: Peer,
         place: Arc<ConnectionSlot>,
     ) -> CustomerSession {
@@ -127,7 +127,7 @@ impl CustomerSession {
         }
     }
 
-    async fn run_session<S>(&mut self, wire: &mut Wire<S>, stops: &Stops)
+    async fn run_session<S>(&mut self, wire: &mut BindSocket<S>, stops: &Stops)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {

@@ -7,8 +7,8 @@ use super::{CustomerSession, Work, moment};
 use crate::app::{self, Caller, Submitted};
 use crate::edges::smpp::bind::{AcceptedBind, BindRejection};
 use crate::edges::smpp::command_status::{in_version, status_of};
-use crate::edges::smpp::query_cancel::{Cancel, MessageStatus, Query};
-use crate::edges::smpp::submit::{self, Draft, Fields, Terms};
+use crate::edges::smpp::query_cancel::{CancelRequest, QueriedMessage, QueryRequest};
+use crate::edges::smpp::submit::{self, Fields, SubmissionDraft, SubmitTerms};
 use crate::world::World;
 use futures_util::future::join_all;
 use hermod_domain::catalogue::SmppAccess;
@@ -35,7 +35,7 @@ pub(super) enum RequestOutcome {
     },
     Submitted(Header, Result<Name, CommandStatus>),
     Multi(Header, Result<Multi, CommandStatus>),
-    Queried(Header, Name, Result<MessageStatus, CommandStatus>),
+    Queried(Header, Name, Result<QueriedMessage, CommandStatus>),
     Cancelled(Header, Result<(), CommandStatus>),
     /// It is not known whether a message was accepted. Every answer would say that, so there is none.
     Unknown,
@@ -81,11 +81,11 @@ impl CustomerSession {
             Ok(Pdu::DataSm(pdu)) => self.submit(header, caller, &Fields::of_data_sm(&pdu), pdu.destination),
             Ok(Pdu::SubmitMulti(pdu)) => self.submit_multi(header, caller, &pdu),
             Ok(Pdu::QuerySm(pdu)) => {
-                let query = Query::read(&pdu, access(&caller));
+                let query = QueryRequest::read(&pdu, access(&caller));
                 self.query(header, &caller, SmallVec::from_slice(pdu.message_id), query);
             }
             Ok(Pdu::CancelSm(pdu)) => {
-                let cancel = Cancel::read(&pdu, access(&caller));
+                let cancel = CancelRequest::read(&pdu, access(&caller));
                 self.cancel(header, &caller, cancel);
             }
             Ok(Pdu::ReplaceSm(_)) => self.refuse(header, CommandStatus::REPLACEFAIL),
@@ -95,9 +95,9 @@ impl CustomerSession {
     }
 
     /// Parses a submit by the current settings of this bind.
-    fn draft(&self, caller: &Caller, fields: &Fields<'_>) -> Result<Draft, CommandStatus> {
+    fn draft(&self, caller: &Caller, fields: &Fields<'_>) -> Result<SubmissionDraft, CommandStatus> {
         let bound = self.bound.as_ref().ok_or(CommandStatus::INVBNDSTS)?;
-        let terms = Terms {
+        let terms = SubmitTerms {
             access: access(caller),
             is_3_4: bound.is_3_4,
             on_transmitter: !bound.kind.may_receive(),
@@ -130,7 +130,7 @@ impl CustomerSession {
 
     fn submit(&mut self, header: Header, caller: Caller, fields: &Fields<'_>, destination: Address<'_>) {
         let drafted = self.draft(&caller, fields);
-        let parts = drafted.as_ref().map_or(1, Draft::parts);
+        let parts = drafted.as_ref().map_or(1, SubmissionDraft::parts);
         if !self.has_rate(header, &caller, u32::from(parts)) {
             return;
         }
@@ -151,7 +151,7 @@ impl CustomerSession {
     fn submit_multi(&mut self, header: Header, caller: Caller, pdu: &SubmitMulti<'_>) {
         let drafted = self.draft(&caller, &Fields::of_submit_multi(pdu));
         let recipients = u32::try_from(pdu.destinations.len()).unwrap_or(u32::MAX).max(1);
-        let parts = u32::from(drafted.as_ref().map_or(1, Draft::parts)).saturating_mul(recipients);
+        let parts = u32::from(drafted.as_ref().map_or(1, SubmissionDraft::parts)).saturating_mul(recipients);
         if !self.has_rate(header, &caller, parts) {
             return;
         }
@@ -170,7 +170,13 @@ impl CustomerSession {
         }
     }
 
-    fn query(&mut self, header: Header, caller: &Caller, name: Name, query: Result<Query, CommandStatus>) {
+    fn query(
+        &mut self,
+        header: Header,
+        caller: &Caller,
+        name: Name,
+        query: Result<QueryRequest, CommandStatus>,
+    ) {
         let now = self.world.clock.now();
         let admitted = self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit_query(now));
         match query {
@@ -185,7 +191,7 @@ impl CustomerSession {
         }
     }
 
-    fn cancel(&mut self, header: Header, caller: &Caller, cancel: Result<Cancel, CommandStatus>) {
+    fn cancel(&mut self, header: Header, caller: &Caller, cancel: Result<CancelRequest, CommandStatus>) {
         match cancel {
             Err(status) => self.refuse(header, status),
             Ok(cancel) => {
@@ -224,7 +230,7 @@ impl CustomerSession {
                 self.count_submitted();
             }
             RequestOutcome::Queried(header, name, Ok(status)) => {
-                let MessageStatus { final_date, message_state, error_code } = &status;
+                let QueriedMessage { final_date, message_state, error_code } = &status;
                 let (message_state, error_code) = (*message_state, *error_code);
                 let response = QuerySmResp { message_id: &name, final_date, message_state, error_code };
                 self.answer(header, &Pdu::QuerySmResp(response));
@@ -315,7 +321,7 @@ fn written(name: impl std::fmt::Display) -> Name {
 }
 
 fn recipients_of(
-    draft: &Draft,
+    draft: &SubmissionDraft,
     pdu: &SubmitMulti<'_>,
     access: &SmppAccess,
 ) -> Result<Vec<Recipient>, CommandStatus> {

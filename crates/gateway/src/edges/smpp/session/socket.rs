@@ -1,6 +1,6 @@
 //! Reading and writing of a bound session, as the socket is ready and the limits of the session permit.
 
-use super::wire::Wire;
+use super::wire::BindSocket;
 use super::{Bound, moment};
 use crate::world::World;
 use hermod_smpp::Session;
@@ -18,7 +18,7 @@ pub(super) enum SocketEvent {
 
 /// Reads or writes, as the socket is ready. Does not read while the session is at its limit.
 pub(super) async fn on_wire<S>(
-    wire: &mut Wire<S>,
+    wire: &mut BindSocket<S>,
     session: &mut Session<ReportId>,
     world: &World,
     is_open: bool,

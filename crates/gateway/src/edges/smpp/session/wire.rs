@@ -14,11 +14,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const READ_BYTES: usize = 16 * 1024;
 
 /// One connection.
-pub(super) struct Wire<S>(S);
+pub(super) struct BindSocket<S>(S);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    pub(super) fn new(stream: S) -> Wire<S> {
-        Wire(stream)
+impl<S: AsyncRead + AsyncWrite + Unpin> BindSocket<S> {
+    pub(super) fn new(stream: S) -> BindSocket<S> {
+        BindSocket(stream)
     }
 
     /// Writes pending output. Cancel-safe: unwritten octets stay at the front of `output`.

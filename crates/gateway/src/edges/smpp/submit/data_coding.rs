@@ -9,14 +9,14 @@ use hermod_smpp::CommandStatus;
 /// Alphabet and class of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
-    pub(super) alphabet: Alphabet,
+    pub(super) alphabet: SubmitAlphabet,
     pub(super) class: Option<u8>,
     /// The data_coding has a meaning beyond alphabet and class, and is passed on unchanged.
     pub(super) is_special: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Alphabet {
+pub(super) enum SubmitAlphabet {
     /// GSM 03.38.
     Gsm,
     /// The connection's default alphabet.
@@ -34,22 +34,24 @@ impl Coding {
         let plain = |alphabet| Coding { alphabet, class: None, is_special: false };
         let with_class = |alphabet| Coding { class: Some(data_coding & 0b11), ..plain(alphabet) };
         Ok(match data_coding {
-            0x00 => plain(Alphabet::Default),
-            0x01 => plain(Alphabet::Ascii),
-            0x02 | 0x04 => plain(Alphabet::Octets),
-            0x03 => plain(Alphabet::Latin1),
-            0x06 => plain(Alphabet::Cyrillic),
-            0x07 => plain(Alphabet::Hebrew),
-            0x08 => plain(Alphabet::Ucs2),
+            0x00 => plain(SubmitAlphabet::Default),
+            0x01 => plain(SubmitAlphabet::Ascii),
+            0x02 | 0x04 => plain(SubmitAlphabet::Octets),
+            0x03 => plain(SubmitAlphabet::Latin1),
+            0x06 => plain(SubmitAlphabet::Cyrillic),
+            0x07 => plain(SubmitAlphabet::Hebrew),
+            0x08 => plain(SubmitAlphabet::Ucs2),
             0x10..=0x1F => match data_coding & 0b1100 {
-                0b0000 => with_class(Alphabet::Gsm),
-                0b0100 => with_class(Alphabet::Octets),
-                0b1000 => with_class(Alphabet::Ucs2),
+                0b0000 => with_class(SubmitAlphabet::Gsm),
+                0b0100 => with_class(SubmitAlphabet::Octets),
+                0b1000 => with_class(SubmitAlphabet::Ucs2),
                 _ => return Err(CommandStatus::SUBMITFAIL),
             },
-            0xC0..=0xDF if access.message_waiting => Coding { is_special: true, ..plain(Alphabet::Gsm) },
-            0xF0..=0xFF if data_coding & 0b100 == 0 => with_class(Alphabet::Gsm),
-            0xF0..=0xFF => with_class(Alphabet::Octets),
+            0xC0..=0xDF if access.message_waiting => {
+                Coding { is_special: true, ..plain(SubmitAlphabet::Gsm) }
+            }
+            0xF0..=0xFF if data_coding & 0b100 == 0 => with_class(SubmitAlphabet::Gsm),
+            0xF0..=0xFF => with_class(SubmitAlphabet::Octets),
             _ => return Err(CommandStatus::SUBMITFAIL),
         })
     }
@@ -57,7 +59,7 @@ impl Coding {
 
 /// A decoded text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct DecodedText {
     pub(super) text: MessageText,
     /// `None`: to be chosen by the characters.
     pub(super) encoding: Option<Encoding>,
@@ -79,14 +81,16 @@ pub(super) enum Extent {
 /// Decodes a text.
 pub(super) fn read(
     octets: &[u8],
-    alphabet: Alphabet,
+    alphabet: SubmitAlphabet,
     access: &SmppAccess,
     extent: Extent,
-) -> Result<Written, CommandStatus> {
+) -> Result<DecodedText, CommandStatus> {
     let decoded = match alphabet {
-        Alphabet::Octets => return written(MessageText::of_octets(octets), Some(Encoding::Octets), false),
-        Alphabet::Ucs2 if !octets.len().is_multiple_of(2) => return Err(CommandStatus::INVMSGLEN),
-        Alphabet::Ucs2 => match ucs2::decode(octets) {
+        SubmitAlphabet::Octets => {
+            return written(MessageText::of_octets(octets), Some(Encoding::Octets), false);
+        }
+        SubmitAlphabet::Ucs2 if !octets.len().is_multiple_of(2) => return Err(CommandStatus::INVMSGLEN),
+        SubmitAlphabet::Ucs2 => match ucs2::decode(octets) {
             Ok(text) => Ok((text, Some(Encoding::Ucs2))),
             // Half a surrogate pair: the other half is in the neighbouring part. Elsewhere it is invalid text, which
             // screening could not check.
@@ -95,8 +99,8 @@ pub(super) fn read(
             }
             Err(_) => Err(CommandStatus::SUBMITFAIL),
         },
-        Alphabet::Gsm => read_gsm(octets, access),
-        Alphabet::Default => match access.alphabet {
+        SubmitAlphabet::Gsm => read_gsm(octets, access),
+        SubmitAlphabet::Default => match access.alphabet {
             CodingZero::Gsm => read_gsm(octets, access),
             CodingZero::Ascii => ascii(octets),
             CodingZero::Latin1 => Ok((latin1(octets), None)),
@@ -105,10 +109,10 @@ pub(super) fn read(
                 Err(_) => Err(CommandStatus::SUBMITFAIL),
             },
         },
-        Alphabet::Ascii => ascii(octets),
-        Alphabet::Latin1 => Ok((latin1(octets), None)),
-        Alphabet::Cyrillic => by_table(octets, cyrillic),
-        Alphabet::Hebrew => by_table(octets, hebrew),
+        SubmitAlphabet::Ascii => ascii(octets),
+        SubmitAlphabet::Latin1 => Ok((latin1(octets), None)),
+        SubmitAlphabet::Cyrillic => by_table(octets, cyrillic),
+        SubmitAlphabet::Hebrew => by_table(octets, hebrew),
     };
     let (text, encoding) = decoded?;
     let is_part = extent != Extent::Whole;
@@ -123,9 +127,9 @@ fn written(
     text: Result<MessageText, TextRefusal>,
     encoding: Option<Encoding>,
     is_untouched: bool,
-) -> Result<Written, CommandStatus> {
+) -> Result<DecodedText, CommandStatus> {
     let text = text.map_err(|_| CommandStatus::INVMSGLEN)?;
-    Ok(Written { text, encoding, is_untouched })
+    Ok(DecodedText { text, encoding, is_untouched })
 }
 
 type Decoded = Result<(String, Option<Encoding>), CommandStatus>;

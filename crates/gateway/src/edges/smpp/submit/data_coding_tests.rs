@@ -59,10 +59,10 @@ fn every_data_coding_is_decoded_or_rejected() {
 
 /// Compares text, encoding if it is fixed, and `!` if the octets are passed through.
 #[track_caller]
-fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, extent: Extent, expect: &str) {
+fn check(octets: &[u8], alphabet: SubmitAlphabet, access: &SmppAccess, extent: Extent, expect: &str) {
     let shown = match read(octets, alphabet, access, extent) {
         Err(status) => format!("{:#x}", status.0),
-        Ok(Written { text, encoding, is_untouched }) => {
+        Ok(DecodedText { text, encoding, is_untouched }) => {
             let encoding = encoding.map_or("", Encoding::as_str);
             format!("{}|{encoding}{}", text.as_str().escape_default(), if is_untouched { "!" } else { "" })
         }
@@ -74,57 +74,57 @@ fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, extent: Extent,
 fn text_is_decoded_in_every_alphabet() {
     let plain = access();
     for (octets, alphabet, expect) in [
-        (&b"hi \x00 \x1b\x65"[..], Alphabet::Default, "hi @ \\u{20ac}|gsm7"),
-        (b"\x80", Alphabet::Default, "0x45"),
-        (b"a@[", Alphabet::Ascii, "a@[|"),
-        (b"\xe9", Alphabet::Ascii, "0x45"),
-        (b"\xe9", Alphabet::Latin1, "\\u{e9}|"),
-        (b"\xbf\xf0\xfd\xa1\xad", Alphabet::Cyrillic, "\\u{41f}\\u{2116}\\u{a7}\\u{401}\\u{ad}|"),
-        (b"\xe0\xfa", Alphabet::Hebrew, "\\u{5d0}\\u{5ea}|"),
-        (b"\xa1", Alphabet::Hebrew, "0x45"),
-        (b"\x04\x16\xd8\x3d\xde\x00", Alphabet::Ucs2, "\\u{416}\\u{1f600}|ucs2"),
-        (b"\x04", Alphabet::Ucs2, "0x1"),
-        (b"\xd8\x3d", Alphabet::Ucs2, "0x45"),
-        (b"\x00a\xde\x00\x00b", Alphabet::Ucs2, "0x45"),
-        (b"\x00\xff", Alphabet::Octets, "\\u{0}\\u{ff}|binary"),
-        (b"", Alphabet::Default, "0x1"),
-        (&[b'a'; 1601], Alphabet::Default, "0x1"),
+        (&b"hi \x00 \x1b\x65"[..], SubmitAlphabet::Default, "hi @ \\u{20ac}|gsm7"),
+        (b"\x80", SubmitAlphabet::Default, "0x45"),
+        (b"a@[", SubmitAlphabet::Ascii, "a@[|"),
+        (b"\xe9", SubmitAlphabet::Ascii, "0x45"),
+        (b"\xe9", SubmitAlphabet::Latin1, "\\u{e9}|"),
+        (b"\xbf\xf0\xfd\xa1\xad", SubmitAlphabet::Cyrillic, "\\u{41f}\\u{2116}\\u{a7}\\u{401}\\u{ad}|"),
+        (b"\xe0\xfa", SubmitAlphabet::Hebrew, "\\u{5d0}\\u{5ea}|"),
+        (b"\xa1", SubmitAlphabet::Hebrew, "0x45"),
+        (b"\x04\x16\xd8\x3d\xde\x00", SubmitAlphabet::Ucs2, "\\u{416}\\u{1f600}|ucs2"),
+        (b"\x04", SubmitAlphabet::Ucs2, "0x1"),
+        (b"\xd8\x3d", SubmitAlphabet::Ucs2, "0x45"),
+        (b"\x00a\xde\x00\x00b", SubmitAlphabet::Ucs2, "0x45"),
+        (b"\x00\xff", SubmitAlphabet::Octets, "\\u{0}\\u{ff}|binary"),
+        (b"", SubmitAlphabet::Default, "0x1"),
+        (&[b'a'; 1601], SubmitAlphabet::Default, "0x1"),
     ] {
         check(octets, alphabet, &plain, Extent::Whole, expect);
     }
     let halves: Vec<u8> = [0xd8, 0x3d].repeat(71);
-    check(&halves, Alphabet::Ucs2, &plain, Extent::Whole, "0x45");
+    check(&halves, SubmitAlphabet::Ucs2, &plain, Extent::Whole, "0x45");
 }
 
 #[test]
 fn data_coding_0_is_the_connections_alphabet() {
     let speaking = |alphabet| SmppAccess { alphabet, ..access() };
-    check(b"a@", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "a@|");
-    check(b"\xe9", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "0x45");
-    check(b"\xe9@", Alphabet::Default, &speaking(CodingZero::Latin1), Extent::Whole, "\\u{e9}@|");
+    check(b"a@", SubmitAlphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "a@|");
+    check(b"\xe9", SubmitAlphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "0x45");
+    check(b"\xe9@", SubmitAlphabet::Default, &speaking(CodingZero::Latin1), Extent::Whole, "\\u{e9}@|");
     check(
         "é€".as_bytes(),
-        Alphabet::Default,
+        SubmitAlphabet::Default,
         &speaking(CodingZero::Utf8),
         Extent::Whole,
         "\\u{e9}\\u{20ac}|",
     );
-    check(b"\xff", Alphabet::Default, &speaking(CodingZero::Utf8), Extent::Whole, "0x45");
+    check(b"\xff", SubmitAlphabet::Default, &speaking(CodingZero::Utf8), Extent::Whole, "0x45");
     let lenient = SmppAccess { latin1_fallback: true, ..access() };
-    check(b"caf\xe9", Alphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|");
-    check(b"caf\x05", Alphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|gsm7");
+    check(b"caf\xe9", SubmitAlphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|");
+    check(b"caf\x05", SubmitAlphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|gsm7");
 }
 
 #[test]
 fn part_of_a_concatenated_text_is_passed_on_octet_for_octet() {
     let plain = access();
-    check(b"ab", Alphabet::Default, &plain, Extent::Part, "ab|gsm7");
-    check(b"a\x1b", Alphabet::Default, &plain, Extent::Part, "a\\u{1b}|binary!");
-    check(b"a\x1b", Alphabet::Default, &plain, Extent::Whole, "a |gsm7");
-    check(b"\x1b\x41", Alphabet::Default, &plain, Extent::Part, "\\u{1b}A|binary!");
-    check(b"caf\xe9", Alphabet::Latin1, &plain, Extent::Part, "caf\\u{e9}|gsm7");
-    check(b"\xc1", Alphabet::Latin1, &plain, Extent::Part, "\\u{c1}|ucs2");
-    check(b"\x00A", Alphabet::Ucs2, &plain, Extent::Part, "A|ucs2");
+    check(b"ab", SubmitAlphabet::Default, &plain, Extent::Part, "ab|gsm7");
+    check(b"a\x1b", SubmitAlphabet::Default, &plain, Extent::Part, "a\\u{1b}|binary!");
+    check(b"a\x1b", SubmitAlphabet::Default, &plain, Extent::Whole, "a |gsm7");
+    check(b"\x1b\x41", SubmitAlphabet::Default, &plain, Extent::Part, "\\u{1b}A|binary!");
+    check(b"caf\xe9", SubmitAlphabet::Latin1, &plain, Extent::Part, "caf\\u{e9}|gsm7");
+    check(b"\xc1", SubmitAlphabet::Latin1, &plain, Extent::Part, "\\u{c1}|ucs2");
+    check(b"\x00A", SubmitAlphabet::Ucs2, &plain, Extent::Part, "A|ucs2");
     for (octets, expect) in [
         (&b"\xd8\x3d"[..], "\\u{d8}=|binary!"),
         (b"\x00a\xd8\x3d", "\\u{0}a\\u{d8}=|binary!"),
@@ -133,8 +133,8 @@ fn part_of_a_concatenated_text_is_passed_on_octet_for_octet() {
         (b"\x00a\xde\x00", "0x45"),
         (b"\x00a\xd8\x3d\x00b", "0x45"),
     ] {
-        check(octets, Alphabet::Ucs2, &plain, Extent::Part, expect);
-        check(octets, Alphabet::Ucs2, &plain, Extent::Headed, "0x45");
+        check(octets, SubmitAlphabet::Ucs2, &plain, Extent::Part, expect);
+        check(octets, SubmitAlphabet::Ucs2, &plain, Extent::Headed, "0x45");
     }
-    check(b"a\x1b", Alphabet::Default, &plain, Extent::Headed, "a\\u{1b}|binary!");
+    check(b"a\x1b", SubmitAlphabet::Default, &plain, Extent::Headed, "a\\u{1b}|binary!");
 }

@@ -9,7 +9,7 @@ mod validity;
 
 pub(super) use addresses::{recipient, sender};
 
-use data_coding::{Alphabet, Coding, Extent, Written};
+use data_coding::{Coding, DecodedText, Extent, SubmitAlphabet};
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, SmppAddress};
 use hermod_domain::sender::{Sender, SenderKind};
@@ -43,7 +43,7 @@ const REGISTERED_DELIVERY_KNOWN: u8 = 0x1F;
 
 /// The settings that apply to all submits of a bind.
 #[derive(Clone, Copy)]
-pub(super) struct Terms<'a> {
+pub(super) struct SubmitTerms<'a> {
     pub(super) access: &'a SmppAccess,
     pub(super) is_3_4: bool,
     pub(super) on_transmitter: bool,
@@ -117,7 +117,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A submission without its recipient.
-pub(super) struct Draft {
+pub(super) struct SubmissionDraft {
     from: Option<Sender>,
     text: MessageText,
     encoding: Option<Encoding>,
@@ -135,14 +135,14 @@ pub(super) struct Draft {
 }
 
 /// Parses everything except the recipient, in the order of the PDU's fields.
-pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, CommandStatus> {
-    let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
+pub(super) fn draft(fields: &Fields<'_>, terms: &SubmitTerms<'_>) -> Result<SubmissionDraft, CommandStatus> {
+    let SubmitTerms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
     let from = addresses::sender(fields.source, access)?;
     check_flags(fields, access)?;
     let validity = validity::read(fields.validity_period, now)?;
     let Content { text, encoding, options, place } = content(fields, access)?;
     let quote = if access.receipt_text { quote(&text) } else { SmallVec::new() };
-    Ok(Draft {
+    Ok(SubmissionDraft {
         from,
         text,
         encoding,
@@ -160,7 +160,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
     })
 }
 
-impl Draft {
+impl SubmissionDraft {
     /// Returns the number of parts, which is what counts towards the rate.
     pub(super) fn parts(&self) -> u8 {
         measure(&self.text, self.encoding, self.options.as_deref()).parts
@@ -285,7 +285,7 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         let (header, octets) = octets.split_at(octets.len() - parsed.text.len());
         (header, octets, extent)
     };
-    let Written { text, encoding, is_untouched } =
+    let DecodedText { text, encoding, is_untouched } =
         data_coding::read(octets, coding.alphabet, access, extent)?;
     let class = match fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) {
         Some(SUBUNIT_DISPLAY) => Some(0),
@@ -321,7 +321,7 @@ fn check_elements(header: &udh::Udh<'_>, access: &SmppAccess) -> Result<(), Comm
 fn fits(text: &MessageText, encoding: Option<Encoding>, coding: &Coding, options: &SmsOptions) -> bool {
     let encoding = encoding.unwrap_or(Encoding::Ucs2);
     // Octets passed through may be septets.
-    let is_gsm = matches!(coding.alphabet, Alphabet::Gsm | Alphabet::Default);
+    let is_gsm = matches!(coding.alphabet, SubmitAlphabet::Gsm | SubmitAlphabet::Default);
     let room = if options.data_coding.is_some() && is_gsm { Encoding::Gsm7 } else { encoding };
     encoding.units_of(text.as_str()) <= options.units_max(room)
 }

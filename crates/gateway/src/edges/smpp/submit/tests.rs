@@ -16,7 +16,7 @@ fn plain() -> SubmitSm<'static> {
 
 fn read_on(pdu: &SubmitSm<'_>, access: &SmppAccess, is_3_4: bool) -> Result<(Submission, u8), CommandStatus> {
     let default_sender = Some(Sender::parse("Default").unwrap());
-    let terms = Terms { access, is_3_4, on_transmitter: false, default_sender, now: NOW };
+    let terms = SubmitTerms { access, is_3_4, on_transmitter: false, default_sender, now: NOW };
     let draft = draft(&Fields::of_submit_sm(pdu), &terms)?;
     Ok((draft.addressed_to(pdu.destination, access)?, draft.parts()))
 }

@@ -24,15 +24,19 @@ const HEADERS_MAX: usize = 100;
 
 pub(super) type Ask = Request<Full<Bytes>>;
 
-pub(super) struct Connection {
+pub(super) struct ReceiverConnection {
     sender: http1::SendRequest<Full<Bytes>>,
     made: Moment,
     /// Dropping it ends the connection's task.
     _alive: oneshot::Sender<()>,
 }
 
-impl Connection {
-    pub(super) async fn begin(stream: Stream, now: Moment, workers: &Workers) -> Result<Connection, String> {
+impl ReceiverConnection {
+    pub(super) async fn begin(
+        stream: Stream,
+        now: Moment,
+        workers: &Workers,
+    ) -> Result<ReceiverConnection, String> {
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(READ_BYTES_MAX)
             .max_headers(HEADERS_MAX)
@@ -47,7 +51,7 @@ impl Connection {
                 _ = dropped => {}
             }
         });
-        Ok(Connection { sender, made: now, _alive: alive })
+        Ok(ReceiverConnection { sender, made: now, _alive: alive })
     }
 
     pub(super) fn is_usable(&self, now: Moment) -> bool {
@@ -84,17 +88,17 @@ fn describe(error: &hyper::Error) -> String {
 
 /// The idle connections of one endpoint.
 #[derive(Default)]
-pub(in super::super) struct Pool(Mutex<Vec<Connection>>);
+pub(in super::super) struct Pool(Mutex<Vec<ReceiverConnection>>);
 
 impl Pool {
     /// Takes the most recently used connection, so that the others can expire.
-    pub(super) fn take(&self, now: Moment) -> Option<Connection> {
+    pub(super) fn take(&self, now: Moment) -> Option<ReceiverConnection> {
         let mut kept = self.lock();
         kept.retain(|connection| connection.is_usable(now));
         kept.pop()
     }
 
-    pub(super) fn put(&self, connection: Connection, now: Moment) {
+    pub(super) fn put(&self, connection: ReceiverConnection, now: Moment) {
         let mut kept = self.lock();
         // There are never more than concurrent posts.
         if connection.is_usable(now) && kept.len() < usize::try_from(POSTS_MAX).unwrap_or(usize::MAX) {
@@ -106,7 +110,7 @@ impl Pool {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ReceiverConnection>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

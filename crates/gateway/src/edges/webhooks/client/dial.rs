@@ -1,7 +1,7 @@
 //! Connects to a webhook URL: resolves the host, checks every address against the rules before connecting to any (SSRF
 //! protection), and performs the TLS handshake, all within one timeout.
 
-use super::Client;
+use super::WebhookClient;
 use crate::clock::Moment;
 use crate::stream::{Stream, connect_wait, tune};
 use crate::tls;
@@ -20,7 +20,7 @@ const ADDRESSES_MAX: usize = 4;
 /// After this long without a TCP acknowledgement the kernel drops the connection.
 const USER_TIMEOUT: Duration = Duration::from_secs(15);
 
-impl Client {
+impl WebhookClient {
     /// Connects within the timeout. The error is a sentence for the operator.
     pub(super) async fn dial(&self, url: &WebhookUrl, doubtful: bool) -> Result<Stream, String> {
         let until = self.clock.moment().plus(self.connect_max);

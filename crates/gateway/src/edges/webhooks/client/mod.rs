@@ -6,11 +6,11 @@ mod dial;
 #[cfg(test)]
 mod tests;
 
-use connection::Connection;
+use connection::ReceiverConnection;
 pub(super) use connection::{KEEP_ALIVE, Pool};
 
 use super::resolver::Resolver;
-use super::settings::Settings;
+use super::settings::WebhookSettings;
 use crate::clock::{Clock, Moment};
 use crate::workers::Workers;
 use bytes::Bytes;
@@ -30,7 +30,7 @@ const ANSWER_READ_BYTES_MAX: usize = 64 * 1024;
 /// The timeout for the response body; the status alone decides.
 const BODY_MAX: Duration = Duration::from_secs(2);
 
-pub(super) struct Client {
+pub(super) struct WebhookClient {
     clock: Clock,
     workers: Workers,
     rules: AddressRules,
@@ -42,14 +42,14 @@ pub(super) struct Client {
 }
 
 /// A request to post.
-pub(super) struct Draft {
+pub(super) struct PostDraft {
     /// Path and query.
     pub(super) target: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
 }
 
-impl Draft {
+impl PostDraft {
     fn request(&self) -> Ask {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = Method::POST;
@@ -72,9 +72,9 @@ impl PostResult {
     }
 }
 
-impl Client {
-    pub(super) fn new(settings: &Settings, clock: Clock, workers: Workers) -> Client {
-        Client {
+impl WebhookClient {
+    pub(super) fn new(settings: &WebhookSettings, clock: Clock, workers: Workers) -> WebhookClient {
+        WebhookClient {
             clock,
             workers,
             rules: settings.rules.clone(),
@@ -91,7 +91,7 @@ impl Client {
         &self,
         url: &WebhookUrl,
         pool: &Pool,
-        draft: &Draft,
+        draft: &PostDraft,
         doubtful: bool,
     ) -> PostResult {
         let until = self.clock.moment().plus(self.call_max);
@@ -112,9 +112,9 @@ impl Client {
         &self,
         url: &WebhookUrl,
         pool: &Pool,
-        draft: &Draft,
+        draft: &PostDraft,
         doubtful: bool,
-    ) -> Result<(Response<Incoming>, Connection), String> {
+    ) -> Result<(Response<Incoming>, ReceiverConnection), String> {
         // The receiver may have closed the pooled connection meanwhile. Only a request of which it can have read nothing
         // is sent again at once: otherwise the receiver would get one attempt twice.
         if let Some(mut kept) = pool.take(self.clock.moment()) {
@@ -125,7 +125,7 @@ impl Client {
             }
         }
         let stream = self.dial(url, doubtful).await?;
-        let mut connection = Connection::begin(stream, self.clock.moment(), &self.workers).await?;
+        let mut connection = ReceiverConnection::begin(stream, self.clock.moment(), &self.workers).await?;
         let response = connection.ask(draft.request()).await.map_err(|failure| failure.sentence)?;
         Ok((response, connection))
     }
@@ -134,7 +134,7 @@ impl Client {
     async fn read(
         &self,
         response: Response<Incoming>,
-        connection: Connection,
+        connection: ReceiverConnection,
         pool: &Pool,
         until: Moment,
     ) -> PostResult {

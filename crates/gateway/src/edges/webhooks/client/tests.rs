@@ -13,9 +13,9 @@ const SECOND: Duration = Duration::from_secs(1);
 /// For what must happen: it only bounds a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-fn settings() -> Settings {
+fn settings() -> WebhookSettings {
     let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
-    Settings {
+    WebhookSettings {
         rules,
         connect_max: PATIENCE,
         call_max: PATIENCE,
@@ -26,20 +26,20 @@ fn settings() -> Settings {
     }
 }
 
-fn client(settings: &Settings) -> Client {
-    Client::new(settings, Clock::real(), Workers::default())
+fn client(settings: &WebhookSettings) -> WebhookClient {
+    WebhookClient::new(settings, Clock::real(), Workers::default())
 }
 
 fn receiver(manner: ReceiverBehaviour) -> WebhookReceiver {
     WebhookReceiver::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).unwrap()
 }
 
-fn draft(body: &'static str) -> Draft {
+fn draft(body: &'static str) -> PostDraft {
     let target = Uri::from_static("/hook?x=1");
-    Draft { target, headers: HeaderMap::new(), body: Bytes::from_static(body.as_bytes()) }
+    PostDraft { target, headers: HeaderMap::new(), body: Bytes::from_static(body.as_bytes()) }
 }
 
-async fn post(client: &Client, pool: &Pool, url: &str) -> PostResult {
+async fn post(client: &WebhookClient, pool: &Pool, url: &str) -> PostResult {
     let url = WebhookUrl::parse(url).unwrap();
     client.post(&url, pool, &draft("{}"), false).await
 }
@@ -47,7 +47,7 @@ async fn post(client: &Client, pool: &Pool, url: &str) -> PostResult {
 /// Posts once to a receiver of this kind. Returns the outcome, and how many bytes of its response were kept.
 async fn outcome_of(manner: ReceiverBehaviour) -> (String, usize) {
     let never = [ReceiverBehaviour::Hang, ReceiverBehaviour::Deaf, ReceiverBehaviour::Drip].contains(&manner);
-    let settings = Settings { call_max: if never { 2 * SECOND } else { PATIENCE }, ..settings() };
+    let settings = WebhookSettings { call_max: if never { 2 * SECOND } else { PATIENCE }, ..settings() };
     let hooks = receiver(manner);
     let PostResult { outcome, kept } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
     hooks.stop().await;
@@ -93,7 +93,7 @@ async fn status_counts_even_if_the_body_never_arrives() {
         std::future::pending::<()>().await;
     };
     // The call timeout is shorter than the body timeout.
-    let settings = Settings { call_max: SECOND, ..settings() };
+    let settings = WebhookSettings { call_max: SECOND, ..settings() };
     let (client, pool) = (client(&settings), Pool::default());
     let answered = tokio::select! {
         answered = post(&client, &pool, &url) => answered,
@@ -107,7 +107,7 @@ async fn status_counts_even_if_the_body_never_arrives() {
 async fn connection_is_reused_until_keep_alive_expires() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let clock = Clock::manual(hermod_domain::time::Timestamp::EPOCH);
-    let client = Client::new(&settings(), clock.clone(), Workers::default());
+    let client = WebhookClient::new(&settings(), clock.clone(), Workers::default());
     let pool = Pool::default();
     for _ in 0..3 {
         post(&client, &pool, &hooks.url("")).await;
@@ -276,7 +276,7 @@ async fn receiver_certificate_must_be_trusted_for_its_name() {
         [("127.0.0.1", true, "200"), ("127.0.0.1", false, "handshake"), ("other.example", true, "handshake")]
     {
         let (hooks, file) = with_certificate(folder.path(), name);
-        let settings = Settings { ca: trusted.then_some(file), ..settings() };
+        let settings = WebhookSettings { ca: trusted.then_some(file), ..settings() };
         let actual = match post(&client(&settings), &Pool::default(), &hooks.url("")).await.outcome {
             AttemptOutcome::Status(status) => status.to_string(),
             AttemptOutcome::Failed(sentence) => sentence,
@@ -293,7 +293,7 @@ async fn unreadable_authorities_are_read_again_at_the_next_post() {
     let (hooks, file) = with_certificate(folder.path(), "127.0.0.1");
     let away = folder.path().join("away.pem");
     std::fs::rename(&file, &away).unwrap();
-    let client = client(&Settings { ca: Some(file.clone()), ..settings() });
+    let client = client(&WebhookSettings { ca: Some(file.clone()), ..settings() });
     let AttemptOutcome::Failed(sentence) = post(&client, &Pool::default(), &hooks.url("")).await.outcome
     else {
         panic!("no certificate can be checked")
@@ -313,7 +313,7 @@ async fn receiver_without_tls_gets_no_request() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let url = hooks.url("").replace("http://", "https://");
     // The receiver waits for the rest of what it takes for a request.
-    let settings = Settings { connect_max: SECOND, call_max: 2 * SECOND, ..settings() };
+    let settings = WebhookSettings { connect_max: SECOND, call_max: 2 * SECOND, ..settings() };
     let AttemptOutcome::Failed(sentence) = post(&client(&settings), &Pool::default(), &url).await.outcome
     else {
         panic!("there is no TLS")

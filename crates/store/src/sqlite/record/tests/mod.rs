@@ -4,7 +4,7 @@ mod requests;
 mod search;
 mod statistics;
 
-use crate::record::pending::{PendingMessage, Position};
+use crate::record::pending::{PendingMessage, RecordPosition};
 use crate::record::tally::{Collected, SharedCollected};
 use crate::record::{FilledMessage, HistoryStep, RecordedMessage, RequestEntry, StepNote};
 use crate::sql::Connection;
@@ -53,7 +53,7 @@ impl Filled {
         let mut messages: Vec<PendingMessage> =
             messages.iter().cloned().map(FilledMessage::pending).collect();
         messages.sort_unstable_by_key(|message| message.id);
-        let position: Position = self.writing.position().unwrap();
+        let position: RecordPosition = self.writing.position().unwrap();
         let flush = Flush { messages: &messages, requests, position, is_watched: false };
         let flushed = self.writing.flush(&flush).unwrap();
         self.collected.add(&flushed.counts);
