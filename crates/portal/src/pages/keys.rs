@@ -74,8 +74,7 @@ pub struct AddressCheck {
 pub struct KeyPage {
     pub shell: Shell,
     pub row: KeyRow,
-    /// `None` for keys from before this was kept.
-    pub created: Option<Time>,
+    pub created: Time,
     pub label: Field,
     /// A day such as `2027-12-31`; empty: never.
     pub expires: Field,

@@ -39,7 +39,7 @@ async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<KeyPage, 
     Ok(KeyPage {
         shell: member.shell(NavEntry::Keys),
         row: row(id, key, own.connection_name(), used.as_ref(), now),
-        created: Some(Time(key.created_at.as_millis())),
+        created: Time(key.created_at.as_millis()),
         label: Field::new(&key.label),
         expires: Field::new(key.expires_at.map(day).unwrap_or_default()),
         allow_list: Field::new(allow_list::text(&key.allow)),

@@ -112,7 +112,7 @@ fn key() -> KeyPage {
     KeyPage {
         shell: shell(NavEntry::Keys),
         row: row("lk_live_7Q2M", "Shop backend", active(), Some(2 * MINUTE), None, "2 networks"),
-        created: Some(ago(120 * DAY)),
+        created: ago(120 * DAY),
         label: Field::new("Shop backend"),
         expires: Field::new("2027-12-31"),
         allow_list: Field::new("203.0.113.0/24\n2001:db8:40::/48"),
