@@ -11,6 +11,7 @@ pub mod csv;
 pub mod edges;
 pub mod http;
 mod listeners;
+pub mod node_messages;
 mod open_files;
 pub mod past;
 mod pdu_trace;

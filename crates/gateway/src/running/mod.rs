@@ -14,11 +14,12 @@ pub use opening::{Opened, open, open_unclaimed};
 
 use http_listeners::{HttpSockets, operator_url};
 
-use crate::app::{FailOver, LOOK_EVERY, operator};
+use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::http::http2;
+use crate::node_messages;
 use crate::open_files::{self, Needs};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::{PepperError, SecretSource, write_private};
@@ -249,7 +250,7 @@ impl Running {
         self.world.start_draining();
         self.links.stop().await;
         self.webhooks.stop().await;
-        operator::share_news(&self.world);
+        node_messages::announce(&self.world);
         self.upkeep.stop().await;
         self.world.store.close().await
     }
@@ -283,14 +284,14 @@ impl Running {
             Ok(())
         });
         if let Some(letters) = self.world.store.letters() {
-            let reading = nodes::read_letters(self.world.clone(), letters, self.upkeep.stopping());
-            self.upkeep.spawn_named("upkeep/letters", reading);
+            let receiving = nodes::receive_messages(self.world.clone(), letters, self.upkeep.stopping());
+            self.upkeep.spawn_named("upkeep/node-messages", receiving);
             self.repeat("upkeep/limits", SHARE_LIMITS, |world| async move {
-                operator::share_limits(&world);
+                node_messages::share_limits(&world);
                 Ok(())
             });
-            self.repeat("upkeep/news", LOOK, |world| async move {
-                operator::share_news(&world);
+            self.repeat("upkeep/announcements", LOOK, |world| async move {
+                node_messages::announce(&world);
                 Ok(())
             });
         }

@@ -1,6 +1,7 @@
 //! What the nodes on one server tell each other, and changes of the setup by other nodes.
 
 use crate::app::operator;
+use crate::node_messages::{self, ReceivedQuery};
 use crate::provision;
 use crate::world::World;
 use hermod_domain::carrier::Health;
@@ -32,11 +33,11 @@ pub(super) fn exchange_notices(world: &World) {
     world.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
 }
 
-/// Questions of other nodes that are answered at the same time.
-const QUESTIONS_MAX: usize = 8;
+/// Queries of other nodes that are answered at the same time.
+const QUERIES_MAX: usize = 8;
 
-/// Does what other nodes want, until `stopping` is cancelled.
-pub(super) async fn read_letters(
+/// Acts on the messages of other nodes, until `stopping` is cancelled.
+pub(super) async fn receive_messages(
     world: Arc<World>,
     mut letters: mpsc::Receiver<Letter>,
     stopping: CancellationToken,
@@ -45,16 +46,22 @@ pub(super) async fn read_letters(
     loop {
         tokio::select! {
             Some(letter) = letters.recv() => {
-                let Some(question) = operator::read_letter(&world, letter) else { continue };
+                let Some(received) = node_messages::receive(&world, &letter) else { continue };
                 // Beyond the limit there is no answer, and the other node lists this one as missing.
-                if answering.len() < QUESTIONS_MAX {
+                if answering.len() < QUERIES_MAX {
                     let world = world.clone();
-                    answering.spawn(async move { operator::answer_question(&world, question).await });
+                    answering.spawn(async move { answer(&world, received).await });
                 }
             }
             Some(_) = answering.join_next() => {}
             () = stopping.cancelled() => return,
         }
+    }
+}
+
+async fn answer(world: &World, ReceivedQuery { asker, query }: ReceivedQuery) {
+    if let Some(answer) = operator::answer_query(world, query).await {
+        asker.answer(world, answer);
     }
 }
 

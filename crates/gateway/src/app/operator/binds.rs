@@ -1,10 +1,9 @@
 //! Customers' binds, and unbinding one.
 
-use super::asking::{ask_one, ask_others, find_node, own_name};
-use super::letters::Question;
-use super::{OperatorRefusal, account_name, find_account};
+use super::{OperatorRefusal, account_name, find_account, find_node};
 use crate::author::Acting;
 use crate::board::Order;
+use crate::node_messages::{NodeQuery, own_name, query_node, query_others};
 use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindQuery, UnbindView};
 use crate::world::World;
 use hermod_store::NodeInfo;
@@ -13,7 +12,7 @@ use serde_json::json;
 /// Lists live binds of all nodes, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
     let mut view = list_here(world, query).await?;
-    let mut answers = ask_others(world, Question::Binds(query.clone())).await;
+    let mut answers = query_others(world, NodeQuery::Binds(query.clone())).await;
     view.items.extend(answers.read().into_iter().flat_map(|BindsView { items, .. }| items));
     view.items.sort_by(|one, other| (&one.since, one.number).cmp(&(&other.since, other.number)));
     view.missing_nodes = answers.missing;
@@ -68,6 +67,6 @@ async fn unbind_elsewhere(
     let no_such = || OperatorRefusal::no_such("bind", number);
     let bind: u64 = number.parse().map_err(|_| no_such())?;
     world.audited(None, "bind.unbind", number, &json!({ "node": node.name })).note_in_audit_log().await?;
-    let found = ask_one(world, node, Question::Unbind(bind)).await?;
+    let found = query_node(world, node, NodeQuery::Unbind(bind)).await.ok_or(OperatorRefusal::no_answer())?;
     if found == json!(true) { Ok(UnbindView { bind }) } else { Err(no_such()) }
 }

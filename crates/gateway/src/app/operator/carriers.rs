@@ -1,12 +1,11 @@
 //! Carriers: their state, alarms and test messages.
 
 use super::OperatorRefusal;
-use super::asking::{ask_others, own_name};
 use super::input::{invalid, number, sender};
-use super::letters::Question;
 use crate::author::Acting;
 use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::config::Period;
+use crate::node_messages::{NodeQuery, own_name, query_others};
 use crate::views::carrier_test::{CarrierTestRequest, CarrierTestView};
 use crate::views::carriers::{
     AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView, CarrierView, CarriersView, ResumedView,
@@ -26,7 +25,7 @@ const TEST_TEXT: &str = "A test of this route by Hermod";
 /// Lists every carrier of the catalogue by name, with its links on all nodes, its queue and its traffic.
 pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusal> {
     let mut view = list_here(world).await?;
-    let mut answers = ask_others(world, Question::Carriers).await;
+    let mut answers = query_others(world, NodeQuery::Carriers).await;
     let elsewhere = answers.read().into_iter().flat_map(|CarriersView { items, .. }| items);
     for other in elsewhere {
         if let Some(carrier) = view.items.iter_mut().find(|carrier| carrier.carrier == other.carrier) {
@@ -88,7 +87,7 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
 pub async fn resume_carrier(world: &Acting, name: &str) -> Result<ResumedView, OperatorRefusal> {
     find_carrier(world, name)?;
     let here = resume_here(world, name);
-    let mut answers = ask_others(world, Question::Resume(name.to_owned())).await;
+    let mut answers = query_others(world, NodeQuery::Resume(name.to_owned())).await;
     let resumed = here || answers.read::<bool>().contains(&true);
     if resumed {
         world.audited(None, "carrier.resume", name, &Value::Null).note_in_audit_log().await?;
@@ -110,7 +109,7 @@ pub(super) fn resume_here(world: &World, name: &str) -> bool {
 /// Lists the alarms of all nodes.
 pub async fn list_alarms(world: &World, query: &AlarmsQuery) -> Result<AlarmsView, OperatorRefusal> {
     let mut view = alarms_here(world, query);
-    let mut answers = ask_others(world, Question::Alarms(query.clone())).await;
+    let mut answers = query_others(world, NodeQuery::Alarms(query.clone())).await;
     view.items.extend(answers.read().into_iter().flat_map(|AlarmsView { items, .. }| items));
     view.missing_nodes = answers.missing;
     Ok(view)
@@ -134,7 +133,7 @@ pub async fn acknowledge_alarms(
     query: &AlarmsQuery,
 ) -> Result<AcknowledgedView, OperatorRefusal> {
     let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(world, query);
-    let mut answers = ask_others(world, Question::AcknowledgeAlarms(query.clone())).await;
+    let mut answers = query_others(world, NodeQuery::AcknowledgeAlarms(query.clone())).await;
     let elsewhere = answers.read().into_iter().map(|AcknowledgedView { acknowledged, .. }| acknowledged);
     Ok(AcknowledgedView { acknowledged: here + elsewhere.sum::<u64>(), missing_nodes: answers.missing })
 }

@@ -2,9 +2,8 @@
 //! transaction, and in force before the next one begins.
 
 use super::OperatorRefusal;
-use super::asking::ask_others;
-use super::letters::Question;
 use crate::author::Acting;
+use crate::node_messages::{NodeQuery, query_others};
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
 };
@@ -173,7 +172,7 @@ async fn execute_plan_of_entry(
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {
         world.binds.unbind_all(connection);
-        let missing = ask_others(world, Question::UnbindAll(connection)).await.missing;
+        let missing = query_others(world, NodeQuery::UnbindAll(connection)).await.missing;
         let warning = |node| format!("node {node} did not answer: binds of {name} there were not unbound");
         applied.warnings.extend(missing.into_iter().map(warning));
     }

@@ -1,13 +1,15 @@
-//! Backups of the database, erasure of a phone number, rows that were set aside.
+//! Backups of the database, erasure of a phone number, rows that were set aside, the audit log.
 
-use super::input::{invalid, number};
-use super::{OperatorRefusal, find_account};
+use super::input::{invalid, number, time};
+use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
+use crate::views::audit_log::{AuditLogQuery, AuditRowView};
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
+use hermod_domain::audit::AuditFilter;
 use hermod_store::StoreError;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -78,4 +80,28 @@ pub async fn list_set_aside(
     let limit = Limit::of(query.limit);
     let rows = world.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))
+}
+
+/// Lists changes, the newest first.
+pub async fn list_audit_log(
+    world: &World,
+    query: AuditLogQuery,
+) -> Result<Page<AuditRowView>, OperatorRefusal> {
+    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
+    let since = query.since.filter(|text| !text.is_empty());
+    let since = since.map(|text| time("since", &text, world.clock.now())).transpose()?;
+    let filter = AuditFilter {
+        account,
+        by: query.by.unwrap_or_default(),
+        action: query.action.unwrap_or_default(),
+        since,
+    };
+    let limit = Limit::of(query.limit);
+    let before = query.before.map(u64::from);
+    let rows = world.store.audit_log(filter, before, limit).await?;
+    let views = rows.into_iter().map(|row| {
+        let account = row.entry.account.map(|account| account_name(world, account));
+        AuditRowView::new(row, account)
+    });
+    Ok(Page::new(views.collect(), limit))
 }

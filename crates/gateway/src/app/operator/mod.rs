@@ -1,8 +1,6 @@
 //! What an operator does: provisioning, money, reviews, carriers, binds. One file per subject; requests and responses are
 //! those of [`crate::views`], and no protocol is known here.
 
-mod asking;
-mod audit_log;
 mod binds;
 mod carriers;
 mod customer_request_changes;
@@ -13,12 +11,10 @@ mod entries;
 mod explain;
 mod input;
 mod key_uses;
-mod letters;
 mod lookup;
 mod maintenance;
 mod messages;
 mod money;
-mod news;
 mod nodes;
 mod published;
 mod record;
@@ -27,7 +23,6 @@ mod rotation;
 mod traces;
 mod webhooks;
 
-pub use audit_log::list_audit_log;
 pub use binds::{list_binds, unbind};
 pub use carriers::{acknowledge_alarms, list_alarms, list_carriers, resume_carrier, test_carrier};
 pub use customer_requests::{
@@ -41,7 +36,7 @@ pub use entries::{
 };
 pub use key_uses::{last_key_use, last_key_uses};
 pub use lookup::{explain_route, list_errors, look_up_number};
-pub use maintenance::{copy_database, erase_number, list_set_aside};
+pub use maintenance::{copy_database, erase_number, list_audit_log, list_set_aside};
 pub use messages::{
     add_opt_out, assign_inbound, decide_review, find_opt_out, list_given_up, list_opt_outs, list_reviews,
     list_unassigned, remove_opt_out, show_review,
@@ -50,10 +45,7 @@ pub use money::{
     list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic, show_whole_statement,
     statement_csv,
 };
-pub use nodes::{
-    Asked, answer_question, drain_node, list_nodes, order_webhook_posts, probe_bind_elsewhere, read_letter,
-    share_limits, share_news, tell_webhook_posts,
-};
+pub use nodes::{answer_query, drain_node, list_nodes};
 pub use published::OPERATOR_ERRORS;
 pub use record::{
     LiveFeed, Reader, Rows, count_messages, export_messages, export_requests, export_statistics,
@@ -74,11 +66,17 @@ pub use webhooks::{
 use crate::world::World;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
+use hermod_store::NodeInfo;
 
 fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal> {
     let catalogue = world.catalogue();
     let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
     found.ok_or_else(|| OperatorRefusal::no_such("account", name))
+}
+
+fn find_node(world: &World, name: &str) -> Result<NodeInfo, OperatorRefusal> {
+    let found = world.store.nodes().into_iter().find(|node| node.name == name && node.is_alive);
+    found.ok_or_else(|| OperatorRefusal::no_such("node", name))
 }
 
 fn account_name(world: &World, id: AccountId) -> String {

@@ -1,20 +1,18 @@
 //! PDU traces of carriers' links and of customers' binds, on all nodes.
 
 use super::OperatorRefusal;
-use super::asking::{ask_others, own_name};
 use super::carriers::find_carrier;
 use super::input::invalid;
-use super::letters::{Question, Traced};
 use crate::author::Acting;
-use crate::board::{Trace, TraceLine};
+use crate::board::TraceLine;
 use crate::config::Period;
+use crate::node_messages::{NodeQuery, Traced, own_name, query_others, switch_trace};
 use crate::views::carrier_test::{TraceQuery, TraceRequest, TraceStateView, TraceView};
 use crate::world::World;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use serde_json::json;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A trace costs a little with every PDU, so it ends by itself.
@@ -23,47 +21,10 @@ const TRACE_MAX: Duration = Duration::from_secs(3600);
 /// How long the trace of a connection runs.
 pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
 
-/// Returns a trace; none if the catalogue does not have what is traced.
-fn open(world: &World, traced: Traced) -> Option<Arc<Trace>> {
-    let catalogue = world.catalogue();
-    match traced {
-        Traced::Carrier(id) => {
-            let (_, name, _) = catalogue.carriers().iter().find(|(known, ..)| *known == id)?;
-            Some(world.carriers.open(id, name).trace.clone())
-        }
-        Traced::Connection(id) => catalogue.connection(id).map(|_| world.binds.open_trace(id)),
-    }
-}
-
-/// Traces on this node until then, or no longer. Returns false if this node does not know what is traced.
-pub(super) fn switch_here(world: &World, traced: Traced, until: Option<Timestamp>) -> bool {
-    let Some(trace) = open(world, traced) else { return false };
-    match until {
-        Some(until) => trace.enable(until),
-        None => trace.disable(),
-    }
-    true
-}
-
 /// Traces on all nodes until then, or no longer. Returns the nodes that did not answer.
 async fn switch(world: &World, traced: Traced, until: Option<Timestamp>) -> Vec<String> {
-    switch_here(world, traced, until);
-    ask_others(world, Question::Trace(traced, until)).await.missing
-}
-
-/// Returns the lines of this node that the others do not have.
-pub(super) fn take_new(world: &World) -> Vec<(Traced, Vec<TraceLine>)> {
-    let carriers = world.carriers.traces().into_iter().map(|(id, trace)| (Traced::Carrier(id), trace));
-    let connections = world.binds.traces().into_iter().map(|(id, trace)| (Traced::Connection(id), trace));
-    let new = carriers.chain(connections).map(|(traced, trace)| (traced, trace.take_new()));
-    new.filter(|(_, lines)| !lines.is_empty()).collect()
-}
-
-/// Adds lines of another node.
-pub(super) fn note_elsewhere(world: &World, traced: Traced, node: &str, lines: Vec<TraceLine>) {
-    if let Some(trace) = open(world, traced) {
-        trace.note_elsewhere(node, lines);
-    }
+    switch_trace(world, traced, until);
+    query_others(world, NodeQuery::Trace(traced, until)).await.missing
 }
 
 /// Traces a carrier's PDUs for a while.

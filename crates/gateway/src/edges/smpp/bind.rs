@@ -6,11 +6,11 @@
 use super::bind_guard::{GuardedBind, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
 use super::settings::SmppSettings;
-use crate::app::operator::probe_bind_elsewhere;
 use crate::app::{AnsweredRequest, CallerName, Rejection, note_request};
 use crate::board::{BoundAs, LiveBind, NewBind, Order};
 use crate::clock::Moment;
 use crate::listeners::limit_key_of;
+use crate::node_messages::probe_bind_elsewhere;
 use crate::world::{World, WrongBind};
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;

@@ -1,10 +1,10 @@
-//! Everything about one message: its fields, how it was charged and routed, and its timeline.
+//! Everything about one message: its fields, how it was charged and routed, and its timeline; and the live feed of messages.
 
 use super::{MessageView, RecordView};
 use crate::views::amount::Amount;
 use hermod_smpp::CommandStatus;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// Everything about one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -110,4 +110,37 @@ pub struct StepView {
 /// Returns a `command_status` by the name of the specification, or as a number.
 pub(crate) fn status_text(status: u32) -> String {
     CommandStatus(status).name().map_or_else(|| format!("0x{status:08x}"), str::to_owned)
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct LiveQuery {
+    /// Only messages of this account.
+    pub account: Option<String>,
+}
+
+/// A frame of the live feed: the messages that had a step since the last frame, or a sample of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LiveView {
+    /// Rises with each frame; also the id of the event.
+    pub number: u64,
+    pub at: String,
+    /// The time that the frame covers.
+    pub covers_ms: u64,
+    /// How many messages had a step.
+    pub total: u64,
+    /// The same per second; null in the first frame.
+    pub per_second: Option<u64>,
+    /// Says so where only a sample is shown: `showing 20 of 3,412/s`.
+    pub note: Option<String>,
+    /// At most 20.
+    pub shown: Vec<LiveMessageView>,
+}
+
+/// A message of the live feed with its latest step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LiveMessageView {
+    pub message: MessageView,
+    /// Null if it was just accepted.
+    pub step: Option<StepView>,
 }

@@ -1,14 +1,12 @@
 //! What the record has: messages and their timelines, statistics, the request log, the live feed.
 
 mod history;
-mod live;
 mod messages;
 mod requests;
 mod statistics;
 
 pub(crate) use history::status_text;
-pub use history::{HistoryView, MessageDetailView, StepView};
-pub use live::{LiveMessageView, LiveQuery, LiveView};
+pub use history::{HistoryView, LiveMessageView, LiveQuery, LiveView, MessageDetailView, StepView};
 pub use messages::{CountView, MessageView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView};
 pub(crate) use requests::kind_text;
 pub use requests::{RequestGroupView, RequestGroupsView, RequestView, RequestsQuery, RequestsView};

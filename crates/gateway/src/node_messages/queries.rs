@@ -1,7 +1,6 @@
-//! Questions to other nodes that wait for their answers.
+//! Queries to other nodes that wait for their answers.
 
-use super::OperatorRefusal;
-use super::letters::{NodeLetter, Question};
+use super::{NodeMessage, NodeQuery, send};
 use crate::board::NodeAnswer;
 use crate::world::World;
 use hermod_store::{NodeInfo, NodeRun};
@@ -14,15 +13,15 @@ const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// The answers of the other nodes.
 #[derive(Default)]
-pub(super) struct Answers {
-    pub given: Vec<NodeAnswer>,
+pub struct Answers {
+    given: Vec<NodeAnswer>,
     /// The nodes that did not answer in time.
     pub missing: Vec<String>,
 }
 
 impl Answers {
     /// Returns the answers that can be read. A node of another release may answer otherwise: then it counts as missing.
-    pub(super) fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Vec<T> {
+    pub fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Vec<T> {
         let Answers { given, missing } = self;
         let read = |NodeAnswer { node, answer }| match serde_json::from_value(answer) {
             Ok(answer) => Some(answer),
@@ -36,35 +35,26 @@ impl Answers {
 }
 
 /// Returns the name of this node; none with the embedded store.
-pub(super) fn own_name(world: &World) -> Option<String> {
+pub fn own_name(world: &World) -> Option<String> {
     world.store.nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
 }
 
-pub(super) fn find_node(world: &World, name: &str) -> Result<NodeInfo, OperatorRefusal> {
-    let found = world.store.nodes().into_iter().find(|node| node.name == name && node.is_alive);
-    found.ok_or_else(|| OperatorRefusal::no_such("node", name))
-}
-
-/// Asks all other nodes that are alive.
-pub(super) async fn ask_others(world: &World, question: Question) -> Answers {
+/// Queries all other nodes that are alive.
+pub async fn query_others(world: &World, query: NodeQuery) -> Answers {
     let others: Vec<NodeInfo> =
         world.store.nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
-    if others.is_empty() { Answers::default() } else { ask(world, None, &others, question).await }
+    if others.is_empty() { Answers::default() } else { wait_for(world, None, &others, query).await }
 }
 
-/// Asks one other node.
-pub(super) async fn ask_one(
-    world: &World,
-    node: &NodeInfo,
-    question: Question,
-) -> Result<Value, OperatorRefusal> {
-    let mut answers = ask(world, Some(node.run), std::slice::from_ref(node), question).await;
-    answers.given.pop().map(|given| given.answer).ok_or(OperatorRefusal::no_answer())
+/// Queries one other node. Returns none if it does not answer in time.
+pub async fn query_node(world: &World, node: &NodeInfo, query: NodeQuery) -> Option<Value> {
+    let mut answers = wait_for(world, Some(node.run), std::slice::from_ref(node), query).await;
+    answers.given.pop().map(|given| given.answer)
 }
 
-async fn ask(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], question: Question) -> Answers {
+async fn wait_for(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], query: NodeQuery) -> Answers {
     let mut ask = world.asks.begin();
-    send(world, to, &NodeLetter::Question { number: ask.number, question });
+    send(world, to, &NodeMessage::Query { number: ask.number, query });
     let mut answers = Answers::default();
     answers.missing.extend(nodes.iter().map(|node| node.name.clone()));
     let late = world.clock.sleep(ANSWER_WAIT);
@@ -78,11 +68,4 @@ async fn ask(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], question: Q
         answers.given.push(NodeAnswer { node, answer });
     }
     answers
-}
-
-pub(super) fn send(world: &World, to: Option<NodeRun>, letter: &NodeLetter) {
-    match serde_json::to_vec(letter) {
-        Ok(octets) => world.store.send_letter(to, octets),
-        Err(error) => tracing::error!(%error, "A letter to another node could not be written"),
-    }
 }

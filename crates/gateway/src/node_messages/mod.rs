@@ -1,0 +1,155 @@
+//! Messages between the nodes on one database. The node that an operator asks queries the others; every second each node
+//! announces what happened at it. A message can be lost.
+
+mod announcements;
+mod queries;
+
+pub use announcements::{announce, switch_trace};
+pub use queries::{own_name, query_node, query_others};
+
+use crate::board::{KeyUse, NodeAnswer, Order, PostingLetter, PostingNotice, PostingOrder, TraceLine};
+use crate::views::binds::BindsQuery;
+use crate::views::carriers::AlarmsQuery;
+use crate::world::{Use, World};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use hermod_store::record::RequestEntry;
+use hermod_store::{Letter, NodeRun};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::net::IpAddr;
+
+#[derive(Serialize, Deserialize)]
+enum NodeMessage {
+    /// What the sender has taken from limits that all nodes share.
+    Used(Vec<Use>),
+    /// The oldest bind of this connection from this address may be dead: find out.
+    ProbeBind {
+        connection: ConnectionId,
+        peer: IpAddr,
+    },
+    Announcement(Announcement),
+    /// Which node posts webhooks to which endpoint.
+    Webhooks(PostingLetter),
+    Query {
+        number: u64,
+        query: NodeQuery,
+    },
+    Answer {
+        number: u64,
+        node: String,
+        answer: Value,
+    },
+}
+
+/// What an operator asks of other nodes.
+#[derive(Serialize, Deserialize)]
+pub enum NodeQuery {
+    Binds(BindsQuery),
+    Carriers,
+    Alarms(AlarmsQuery),
+    /// Returns how many alarms were acknowledged.
+    AcknowledgeAlarms(AlarmsQuery),
+    /// Returns whether the carrier was stopped.
+    Resume(String),
+    /// Returns whether there is such a bind.
+    Unbind(u64),
+    /// Unbinds all binds of a connection.
+    UnbindAll(ConnectionId),
+    /// Traces PDUs until then, or no longer.
+    Trace(Traced, Option<Timestamp>),
+    /// Stops the node in order.
+    Stop,
+}
+
+/// What happened at a node since its last announcement.
+#[derive(Serialize, Deserialize)]
+struct Announcement {
+    node: String,
+    /// When API keys were last used.
+    key_uses: Vec<(String, KeyUse)>,
+    /// Lines of the request log.
+    requests: Vec<RequestEntry>,
+    /// How often controls were exceeded that only watch.
+    watched: Vec<(AccountId, String, u64)>,
+    traced: Vec<(Traced, Vec<TraceLine>)>,
+}
+
+/// Whose PDUs are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Traced {
+    Carrier(CarrierId),
+    Connection(ConnectionId),
+}
+
+fn send(world: &World, to: Option<NodeRun>, message: &NodeMessage) {
+    match serde_json::to_vec(message) {
+        Ok(octets) => world.store.send_letter(to, octets),
+        Err(error) => tracing::error!(%error, "A message to another node could not be written"),
+    }
+}
+
+/// Tells the other nodes what was taken here from limits that all nodes share.
+pub fn share_limits(world: &World) {
+    let uses = world.take_used();
+    if !uses.is_empty() {
+        send(world, None, &NodeMessage::Used(uses));
+    }
+}
+
+/// Has the other nodes find out whether a bind of a customer is dead that may be bound there.
+pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAddr) {
+    send(world, None, &NodeMessage::ProbeBind { connection, peer });
+}
+
+/// Tells another node which webhooks to post. Only the node with the engine does.
+pub fn order_webhook_posts(world: &World, to: NodeRun, order: PostingOrder) {
+    send(world, Some(to), &NodeMessage::Webhooks(PostingLetter::Order(order)));
+}
+
+/// Tells the node with the engine which webhooks this one posts. Does nothing while no other node has it.
+pub fn tell_webhook_posts(world: &World, notice: PostingNotice) {
+    let engine = world.store.nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
+    if let Some(engine) = engine {
+        send(world, Some(engine.run), &NodeMessage::Webhooks(PostingLetter::Notice(notice)));
+    }
+}
+
+/// A query of another node.
+pub struct ReceivedQuery {
+    pub asker: Asker,
+    pub query: NodeQuery,
+}
+
+/// A node that waits for the answer to a query.
+pub struct Asker {
+    node: NodeRun,
+    number: u64,
+}
+
+impl Asker {
+    pub fn answer(self, world: &World, answer: Value) {
+        let node = own_name(world).unwrap_or_default();
+        send(world, Some(self.node), &NodeMessage::Answer { number: self.number, node, answer });
+    }
+}
+
+/// Acts on a message of another node. Returns its query, if it is one.
+pub fn receive(world: &World, Letter { from, octets, .. }: &Letter) -> Option<ReceivedQuery> {
+    // A node of another release may say what this one does not understand.
+    match serde_json::from_slice(octets).ok()? {
+        NodeMessage::Used(uses) => world.charge_used(uses),
+        NodeMessage::ProbeBind { connection, peer } => {
+            if let Some(bind) = world.binds.oldest_from(connection, peer) {
+                bind.order(Order::Probe);
+            }
+        }
+        NodeMessage::Announcement(announced) => announcements::note(world, announced),
+        NodeMessage::Webhooks(said) => world.webhook_posting.put(*from, said),
+        NodeMessage::Query { number, query } => {
+            return Some(ReceivedQuery { asker: Asker { node: *from, number }, query });
+        }
+        NodeMessage::Answer { number, node, answer } => world.asks.put(number, NodeAnswer { node, answer }),
+    }
+    None
+}
