@@ -50,6 +50,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod address;
+mod encode_error;
 mod frame;
 mod header;
 mod hidden;
@@ -67,6 +68,7 @@ pub mod udh;
 mod writer;
 
 pub use address::Address;
+pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use frame::{Frame, FrameError, next_frame};
 pub use header::{CommandId, HEADER_BYTES, Header};
 pub use hidden::Hidden;
@@ -78,4 +80,3 @@ pub use session::{Moment, Session, SessionEvent};
 pub use status::CommandStatus;
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
 pub use trace::TracedPdu;
-pub use writer::{EncodeError, EncodeErrorKind};

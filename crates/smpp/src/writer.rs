@@ -2,9 +2,8 @@
 //! refused instead of being cut.
 
 use bytes::BytesMut;
-use thiserror::Error;
 
-use crate::{Address, CommandStatus, Hidden, Tlvs};
+use crate::{Address, CommandStatus, EncodeError, EncodeErrorKind, Hidden, Tlvs};
 
 /// Octets by which the buffer grows. One step is enough for most PDUs.
 const ROOM_BYTES: usize = 256;
@@ -131,28 +130,4 @@ impl<'o> FieldWriter<'o> {
     ) -> Written {
         self.text(field, value, octets_max, status)
     }
-}
-
-/// A field has a value that cannot be encoded. Nothing was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{field} {why}")]
-pub struct EncodeError {
-    /// The first invalid field.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub why: EncodeErrorKind,
-}
-
-/// Why a value cannot be encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum EncodeErrorKind {
-    /// More octets than the field holds.
-    #[error("is too long")]
-    TooLong,
-    /// A null inside a C-octet string would end it early.
-    #[error("contains a null octet")]
-    ContainsNull,
-    /// The field counts something and the count is outside its range.
-    #[error("counts too few or too many entries")]
-    BadCount,
 }
