@@ -73,7 +73,10 @@ pub struct EngineState {
     pub unreadable: Vec<UnreadablePart>,
     /// An empty list whose allocation the next batch uses for its steps.
     pub spare_steps: Vec<MessageStep>,
-    /// Set if a batch reached its limit of expired parts: another batch must run at once to end the rest.
+    /// Stored parts that a batch may claim, for all carriers together. At least twice as many as it accepts are allowed, so that a
+    /// backlog always shrinks.
+    pub stored_claims_max: u64,
+    /// Set if a batch reached its limit of claimed or expired parts: another batch must run at once for the rest.
     pub continue_at: Option<Timestamp>,
 }
 
@@ -118,6 +121,8 @@ impl FreshPart {
 pub struct Tally {
     pub accepted: u64,
     pub claimed: u64,
+    /// Claimed parts that were accepted in earlier batches.
+    pub stored_claims: u64,
     pub settled: u64,
     pub refunded: u64,
     pub doubts: Doubts,

@@ -22,14 +22,16 @@ const DUE_PER_BATCH_MAX: usize = 1_000;
 const EXPIRED_PER_BATCH_MAX: usize = 500;
 
 /// Waiting parts whose messages are read together when the first of them has its turn.
-const CLAIMS_READ_AHEAD: usize = 250;
+const CLAIMS_READ_AHEAD: usize = 100;
 
 /// The result of a part's turn.
 #[derive(PartialEq, Eq)]
 enum Claimed {
+    /// It was accepted in this batch.
+    Fresh,
+    Stored,
     /// Its validity had ended: the message is expired.
     Expired,
-    Otherwise,
 }
 
 /// Claims parts for every carrier that has a link with free slots, and adds them to the handouts of their links.
@@ -42,15 +44,22 @@ pub fn claim_parts(batch: &mut Batch<'_>) -> Result<(), TableError> {
     batch.state.continue_at = None;
     let unreadable = std::mem::take(&mut batch.state.unreadable);
     set_aside::messages(batch, unreadable)?;
-    for carrier in batch.state.lanes.sendable() {
-        let mut expired = 0;
+    let carriers = batch.state.lanes.sendable();
+    let stored_max = batch.state.stored_claims_max.max(2 * batch.tally.accepted);
+    let stored_max = (stored_max / carriers.len().max(1) as u64).max(1);
+    for carrier in carriers {
+        let (mut stored, mut expired) = (0, 0);
         loop {
-            if expired >= EXPIRED_PER_BATCH_MAX {
+            if stored >= stored_max || expired >= EXPIRED_PER_BATCH_MAX {
                 batch.state.continue_at = Some(batch.now);
                 break;
             }
             match batch.state.lanes.next(carrier) {
-                Next::Job(link, job) => expired += usize::from(claim(batch, link, *job)? == Claimed::Expired),
+                Next::Job(link, job) => match claim(batch, link, *job)? {
+                    Claimed::Fresh => {}
+                    Claimed::Stored => stored += 1,
+                    Claimed::Expired => expired += 1,
+                },
                 Next::Refill(refill) => {
                     // Part of a long message may be in memory only: its rows must be in the table before the lane
                     // is read.
@@ -90,7 +99,8 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
             batch.state.recent_messages.insert(job.message, known);
         }
         batch.state.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
-        return hand_to_link(batch, link, job, 0);
+        hand_to_link(batch, link, job, 0);
+        return Ok(Claimed::Fresh);
     }
     let key = MessageKey { carrier: job.carrier, account: job.account, message: job.message };
     if !batch.state.recent_messages.contains(&job.message) {
@@ -103,19 +113,20 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
         progress::apply(batch, key, job.part, PartEvent::ValidityEnded, 0, None, Some(StepKind::Expired))?;
         return Ok(Claimed::Expired);
     }
-    match progress::apply(batch, key, job.part, PartEvent::Claimed, 0, None, None)? {
-        Applied::Moved { part, .. } => {
-            if part.doubts > 0 {
-                batch.tally.doubts.resent += 1;
-            }
-            hand_to_link(batch, link, job, part.doubts)
+    if let Applied::Moved { part, .. } =
+        progress::apply(batch, key, job.part, PartEvent::Claimed, 0, None, None)?
+    {
+        if part.doubts > 0 {
+            batch.tally.doubts.resent += 1;
         }
-        Applied::Ignored | Applied::Inactive => Ok(Claimed::Otherwise),
+        batch.tally.stored_claims += 1;
+        hand_to_link(batch, link, job, part.doubts);
     }
+    Ok(Claimed::Stored)
 }
 
 /// Adds a claimed part to the handout of a link. `resend`: how often it was sent before without a response.
-fn hand_to_link(batch: &mut Batch<'_>, link: LinkId, job: Job, resend: u8) -> Result<Claimed, TableError> {
+fn hand_to_link(batch: &mut Batch<'_>, link: LinkId, job: Job, resend: u8) {
     let carrier = job.carrier;
     let step = if resend == 0 {
         StepKind::Sent { carrier, link }
@@ -126,7 +137,6 @@ fn hand_to_link(batch: &mut Batch<'_>, link: LinkId, job: Job, resend: u8) -> Re
     batch.state.lanes.use_slot(job.carrier, link);
     batch.tally.claimed += 1;
     batch.handouts.entry(link).or_default().jobs.push(job);
-    Ok(Claimed::Otherwise)
 }
 
 /// Puts deferred parts whose time has come back into their lanes, lanes taking turns. From then on they wait for a

@@ -77,6 +77,7 @@ impl EngineState {
             last_time: Timestamp::EPOCH,
             unreadable: Vec::new(),
             spare_steps: Vec::new(),
+            stored_claims_max: u64::MAX,
             continue_at: None,
         };
         state.load_waiting(tables)?;

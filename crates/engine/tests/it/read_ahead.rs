@@ -121,3 +121,25 @@ fn parts_that_were_being_sent_before_a_start_are_put_in_doubt_without_a_read_per
     let reads = world.reads() - before - loading;
     assert!(reads <= READS_PER_BATCH_MAX, "{reads} reads");
 }
+
+#[test]
+fn batch_claims_no_more_stored_parts_than_allowed_and_the_next_one_follows_at_once() {
+    let mut world = with_backlog();
+    world.state.stored_claims_max = 10;
+    let slots = LinkBatch { slots: 25, ..world.link_batch(ACME, ACME_LINK) };
+    world.run(slots);
+    for (claimed, goes_on) in [(10, true), (10, true), (5, false)] {
+        assert_eq!((world.jobs.len(), world.state.continue_at.is_some()), (claimed, goes_on));
+        world.run(ReleaseDue { now: world.now });
+    }
+}
+
+#[test]
+fn backlog_shrinks_whatever_is_accepted_meanwhile() {
+    let mut world = with_backlog();
+    world.state.stored_claims_max = 10;
+    world.run(LinkBatch { slots: 100, ..world.link_batch(ACME, ACME_LINK) });
+    let sms = (0..20).map(|_| AnyCommand::from(Box::new(world.sms()))).collect();
+    world.run_all(sms);
+    assert_eq!(world.jobs.len(), 40);
+}

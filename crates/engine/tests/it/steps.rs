@@ -53,7 +53,7 @@ pub(crate) struct World {
     tables: MemoryTables,
     /// The changes of the last batch.
     pub(crate) log: RefCell<ChangeLog>,
-    state: EngineState,
+    pub(crate) state: EngineState,
     batches: u64,
     pub(crate) now: Timestamp,
     /// The jobs of the last handout.

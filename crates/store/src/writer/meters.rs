@@ -101,6 +101,7 @@ impl Meters {
         let Tally {
             accepted,
             claimed,
+            stored_claims: _,
             settled,
             refunded,
             doubts,

@@ -12,6 +12,7 @@ pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod meters;
 pub(crate) mod operation;
+mod pace;
 pub(crate) mod queue;
 mod transact;
 
@@ -26,6 +27,7 @@ use hermod_engine::ops::{LinkId, LinkKind};
 use mailbox::Mailbox;
 use meters::Meters;
 use operation::{Op, Reply};
+use pace::ClaimPace;
 use queue::OpQueue;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,6 +48,7 @@ pub(crate) struct Writer<'c> {
     short_of_slots: Vec<CarrierId>,
     shared: Arc<Shared>,
     meters: Meters,
+    pace: ClaimPace,
     batches: u64,
     full_disk: Option<FullDisk>,
 }
@@ -67,6 +70,7 @@ impl<'c> Writer<'c> {
             short_of_slots: Vec::new(),
             shared,
             meters,
+            pace: ClaimPace::default(),
             batches: 0,
             full_disk: None,
         }

@@ -20,6 +20,8 @@ pub(crate) const QUEUE_OPS_MAX: usize = 8_192;
 const RESULTS_WAIT_MAX: Duration = Duration::from_millis(5);
 /// How long results of reports wait. No peer waits for them.
 const REPORT_RESULTS_WAIT_MAX: Duration = Duration::from_millis(20);
+/// Customers count as submitting for this long after a submission.
+const SUBMITTING_FOR: Duration = Duration::from_secs(1);
 /// Receipts and MO messages that wait together at most. Carriers send some ten before they wait for an acknowledgement.
 const UNACKNOWLEDGED_MAX: usize = 8;
 
@@ -99,6 +101,7 @@ struct State {
     /// When the last operation was queued whose caller waits.
     last_request: Option<Instant>,
     gather: Gather,
+    last_submission: Option<Instant>,
     /// Submissions among the operations, and when the first of them was queued.
     submissions: usize,
     first_submission: Option<Instant>,
@@ -146,6 +149,7 @@ impl State {
             }
             Urgency::Submission => {
                 self.last_request = Some(now);
+                self.last_submission = Some(now);
                 self.submissions += 1;
                 let first = *self.first_submission.get_or_insert(now);
                 if self.gather.is_enough(self.submissions) {
@@ -287,6 +291,11 @@ impl OpQueue {
         self.lock().short_of_slots = carriers;
     }
 
+    /// Returns whether customers submit messages at the moment.
+    pub(crate) fn is_submitting(&self) -> bool {
+        self.lock().last_submission.is_some_and(|last| now().duration_since(last) <= SUBMITTING_FOR)
+    }
+
     /// Rejects further operations, and returns those that are queued.
     pub(crate) fn close(&self) -> VecDeque<Op> {
         self.free.close();
@@ -302,7 +311,7 @@ impl OpQueue {
 }
 
 #[expect(clippy::disallowed_methods, reason = "saves commits in real time, also under a test's clock")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::operation::Op;
+use super::queue::now;
 use crate::error::StoreError;
 use crate::node_run::SentBy;
 use crate::record::Erasures;
@@ -111,8 +112,11 @@ impl Writer<'_> {
     fn transact_once(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
         let slots = self.engine.lanes.link_slots();
         self.batches += 1;
+        self.engine.stored_claims_max = self.pace.allowed();
+        let started = now();
         match self.try_transact(ops, claims).map_err(StoreError::from) {
-            Ok(done) => {
+            Ok((done, stored_claims)) => {
+                self.pace.learn(stored_claims, now().duration_since(started), self.queue.is_submitting());
                 // Before the callers are answered: one of them may release a part that was deferred here.
                 self.shared.set_next_due(self.engine.next_due());
                 Ok(done)
@@ -137,7 +141,12 @@ impl Writer<'_> {
         }
     }
 
-    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, TableError> {
+    /// Returns the outcomes, and how many stored parts were claimed.
+    fn try_transact(
+        &mut self,
+        ops: &[Op],
+        claims: Claims,
+    ) -> Result<(Vec<Option<AnyOutcome>>, u64), TableError> {
         let transaction = self.database.begin()?;
         let tables = self.database.tables();
         self.engine.audit_log.key = self.shared.audit_key.get().copied().unwrap_or_default();
@@ -158,6 +167,7 @@ impl Writer<'_> {
         }
         commands::finish(&mut batch)?;
         let results = Results::of(batch);
+        let stored_claims = results.tally.stored_claims;
         self.note_applied(ops, &done)?;
         let changes_catalogue = ops.iter().any(Op::changes_catalogue);
         if changes_catalogue {
@@ -168,7 +178,7 @@ impl Writer<'_> {
         if changes_catalogue {
             self.shared.catalogue_changed.send_modify(|count| *count += 1);
         }
-        Ok(done)
+        Ok((done, stored_claims))
     }
 
     /// Adds to the transaction which operation of each other node was the last one in this batch, and the outcomes.

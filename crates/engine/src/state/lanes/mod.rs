@@ -26,7 +26,7 @@ const TURN_PARTS: u32 = 16;
 /// The fewest jobs that are read back at once: a whole turn, however many lanes share the memory.
 const REFILL_MIN: usize = TURN_PARTS as usize;
 /// The most jobs that are read back at once: other commands wait meanwhile.
-const REFILL_MAX: usize = 500;
+const REFILL_MAX: usize = 250;
 
 /// Where an accepted part was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,78 @@
+//! How many stored parts a batch may claim for links. When a carrier returns, its whole window is free, and claims, responses and
+//! receipts of a backlog could fill every batch: customers would wait for batches of many messages. So the writer learns how many
+//! claims keep a batch short, and the rest is claimed in the batches that follow at once.
+
+use std::time::Duration;
+
+/// How long a batch may take while customers submit. A submission waits for the rest of one batch, and for its own.
+const BATCH_TIME: Duration = Duration::from_millis(5);
+/// How long a batch may take while nobody does. A first submission waits for it.
+const BATCH_TIME_ALONE: Duration = Duration::from_millis(20);
+/// Claims that are always allowed: a commit for fewer costs more than it saves.
+const CLAIMS_MIN: u64 = 32;
+const CLAIMS_MAX: u64 = 2_000;
+
+/// The learned number of claims per batch.
+pub(super) struct ClaimPace {
+    allowed: u64,
+}
+
+impl Default for ClaimPace {
+    fn default() -> ClaimPace {
+        ClaimPace { allowed: 4 * CLAIMS_MIN }
+    }
+}
+
+impl ClaimPace {
+    pub(super) fn allowed(&self) -> u64 {
+        self.allowed
+    }
+
+    /// Learns from a batch that claimed so many parts and took so long. `submitting`: customers submit at the moment.
+    pub(super) fn learn(&mut self, claimed: u64, took: Duration, submitting: bool) {
+        let time = if submitting { BATCH_TIME } else { BATCH_TIME_ALONE };
+        if took > time {
+            self.allowed = (self.allowed * 3 / 4).max(CLAIMS_MIN);
+        } else if claimed >= self.allowed {
+            self.allowed = (self.allowed + self.allowed / 8).min(CLAIMS_MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs batches of a drain that take `per_claim` for each claim. Returns how many the last one claimed.
+    fn drain(pace: &mut ClaimPace, batches: u32, per_claim: Duration, submitting: bool) -> u64 {
+        for _ in 0..batches {
+            let claimed = pace.allowed();
+            pace.learn(claimed, per_claim * u32::try_from(claimed).expect("a limit"), submitting);
+        }
+        pace.allowed()
+    }
+
+    #[test]
+    fn batches_of_a_drain_stay_short_while_customers_submit_and_grow_when_nobody_does() {
+        let mut pace = ClaimPace::default();
+        let beside = drain(&mut pace, 100, Duration::from_micros(50), true);
+        assert!((70..=115).contains(&beside), "{beside} claims at 50 us in 5 ms");
+        let alone = drain(&mut pace, 100, Duration::from_micros(50), false);
+        assert!((280..=450).contains(&alone), "{alone} claims at 50 us in 20 ms");
+    }
+
+    #[test]
+    fn claims_per_batch_are_bounded_in_both_directions() {
+        let mut pace = ClaimPace::default();
+        assert_eq!(drain(&mut pace, 100, Duration::from_millis(1), true), CLAIMS_MIN);
+        assert_eq!(drain(&mut pace, 100, Duration::ZERO, true), CLAIMS_MAX);
+    }
+
+    #[test]
+    fn batches_below_the_limit_teach_nothing() {
+        let mut pace = ClaimPace::default();
+        let before = pace.allowed();
+        (0..100).for_each(|_| pace.learn(before - 1, Duration::ZERO, true));
+        assert_eq!(pace.allowed(), before);
+    }
+}
