@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long)]
     on_postgres: bool,
     /// Messages per second that another customer sends before and during the drain
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 200)]
     beside: u64,
     /// Fail below this many drained messages per second
     #[arg(long)]
@@ -48,9 +48,19 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     let (gateway, _) = Gateway::start_for_customers(programs, &address, &customers, url.as_deref(), None)?;
     super::pause(Duration::from_secs(2));
     println!("idle memory          {:>9} MiB", gateway.usage()?.resident_bytes >> 20);
+    let (key, secret) = (format!("key-{BESIDE}"), format!("secret-of-no-importance-{BESIDE}"));
+    let beside = |first| HttpLoad {
+        url: &gateway.base_url,
+        credentials: (&key, &secret),
+        connections: 16,
+        keys: false,
+        rate: Some(options.beside),
+        seconds: BESIDE_SECONDS,
+        first,
+    };
     let before = {
         let carrier = Carrier::start_at(programs, &address, &["--receipt-after", "1ms"])?;
-        let before = send_beside(programs, &gateway, options.beside, 0)?;
+        let before = beside(0).run(programs)?;
         gateway.wait_until_settled(before.accepted, DRAIN_WAIT)?;
         carrier.end()?;
         before
@@ -63,19 +73,12 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
         waiting.resident_bytes >> 20,
         waiting.resident_peak_bytes >> 20
     );
-    let (batches, started) = (gateway.batches()?, start_watch());
     let carrier = Carrier::start_at(programs, &address, &["--receipt-after", "1ms"])?;
-    let during = send_beside(programs, &gateway, options.beside, BESIDE_SECOND)?;
+    let waiting = (before.accepted, before.accepted + accepted);
+    let (rate, during) = drain(programs, &gateway, waiting, &beside(BESIDE_SECOND))?;
     let all = before.accepted + accepted + during.accepted;
     gateway.wait_until_settled(all, DRAIN_WAIT)?;
-    let (took, batches) = (started.elapsed(), gateway.batches()? - batches);
     let peak = gateway.usage()?.resident_peak_bytes >> 20;
-    #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate")]
-    let rate = (accepted + during.accepted) as f64 / took.as_secs_f64();
-    println!(
-        "\ndrained in           {:>9.1} s after it returned, {rate:.0} /s, {batches} batches",
-        took.as_secs_f64()
-    );
     for (when, report) in [("before", &before), ("during", &during)] {
         let (p50, p99) = (ms(report.p50_us), ms(report.p99_us));
         println!("response {when:<11} {p50:>9.1} ms p50, {p99:.1} ms p99");
@@ -97,19 +100,26 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Sends the messages of another customer at its rate.
-fn send_beside(programs: &Programs, gateway: &Gateway, rate: u64, first: u64) -> Result<HttpReport, Failure> {
-    let (key, secret) = (format!("key-{BESIDE}"), format!("secret-of-no-importance-{BESIDE}"));
-    let load = HttpLoad {
-        url: &gateway.base_url,
-        credentials: (&key, &secret),
-        connections: 16,
-        keys: false,
-        rate: Some(rate),
-        seconds: BESIDE_SECONDS,
-        first,
-    };
-    load.run(programs)
+/// Waits for the drain, in which the settled messages rise from the first to the second number, and runs `beside` meanwhile. Returns
+/// the drained messages per second, and what the other customer saw.
+fn drain(
+    programs: &Programs,
+    gateway: &Gateway,
+    (settled, all): (u64, u64),
+    beside: &HttpLoad<'_>,
+) -> Result<(f64, HttpReport), Failure> {
+    let (batches, returned) = (gateway.batches()?, start_watch());
+    // The links reconnect by their own schedule, which is not part of the drain.
+    let first = gateway.wait_until_settled(settled + 1, DRAIN_WAIT)?;
+    let (reconnected, started) = (returned.elapsed().as_secs_f64(), start_watch());
+    let load = beside.start(programs)?;
+    let drained = gateway.wait_until_settled(all, DRAIN_WAIT)? - first;
+    let (took, batches) = (started.elapsed().as_secs_f64(), gateway.batches()? - batches);
+    #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate")]
+    let rate = drained as f64 / took;
+    println!("\nfirst settled        {reconnected:>9.1} s after it returned");
+    println!("drained in           {took:>9.1} s from then on, {rate:.0} /s, {batches} batches");
+    Ok((rate, load.finish()?.0))
 }
 
 /// Sends messages as fast as the gateway accepts them. Returns how many it accepted.
