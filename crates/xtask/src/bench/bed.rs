@@ -84,7 +84,7 @@ impl<'a> Bed<'a> {
 
     pub(super) fn start_carrier(&mut self) -> Outcome {
         let flags = ["--receipt-after", self.setup.receipt_after];
-        self.carrier = Some(Carrier::start_at(self.programs, &self.carrier_address, &flags)?);
+        self.carrier = Some(Carrier::start(self.programs, &self.carrier_address, &flags)?);
         Ok(())
     }
 
@@ -149,6 +149,15 @@ impl<'a> Bed<'a> {
             load.start(self.programs, &gateway.listeners, customer, NUMBERS * number + self.accepted)
         });
         started.collect()
+    }
+
+    /// Sends for these customers and counts what was accepted, but does not wait until it is settled. Returns its number.
+    pub(super) fn fill(&mut self, customers: &[Customer], load: &Load) -> Result<u64, Failure> {
+        let generators = self.start_load(customers, load)?.into_iter();
+        let reports: Vec<Report> = generators.map(Generator::finish).collect::<Result<_, _>>()?;
+        let accepted = reports.iter().map(|report| report.accepted).sum();
+        self.accepted += accepted;
+        Ok(accepted)
     }
 
     /// Waits until these further messages are settled, and counts them.
@@ -260,12 +269,12 @@ impl Loaded {
 }
 
 /// Returns where gateways reach the store.
-pub(super) fn url_of(database: &Database) -> String {
+fn url_of(database: &Database) -> String {
     let (role, password, name) = (database::ROLE, database::PASSWORD, database::DATABASE);
     format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
 }
 
-pub(super) fn start_database(programs: &Programs, standby: bool) -> Result<(PathBuf, Database), Failure> {
+fn start_database(programs: &Programs, standby: bool) -> Result<(PathBuf, Database), Failure> {
     let folder = fresh_folder()?;
     let certificates = folder.join("tls");
     make_certificates(&programs.simulator, &certificates, &["127.0.0.1", "127.0.0.2"])?;

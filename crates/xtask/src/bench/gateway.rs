@@ -29,34 +29,24 @@ const BATCHES: &str = "hermod_store_batches_total";
 const FILES_BESIDE: u64 = 1_000;
 
 /// A simulated carrier process.
-pub(super) struct Carrier {
-    process: Process,
-    pub(super) address: String,
-}
+pub(super) struct Carrier(Process);
 
 impl Carrier {
-    pub(super) fn start(programs: &Programs, flags: &[&str]) -> Result<Carrier, Failure> {
-        Carrier::start_at(programs, "127.0.0.1:0", flags)
-    }
-
-    pub(super) fn start_at(programs: &Programs, listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
+    pub(super) fn start(programs: &Programs, listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
         let args = [&["carrier", "--listen", listen], flags].concat();
         let mut process = Process::start(&programs.simulator, &args)?;
-        let address = process.line()?;
-        Ok(Carrier { process, address })
+        // The line with its address says that it listens.
+        process.line()?;
+        Ok(Carrier(process))
     }
 
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
-        self.process.usage()
-    }
-
-    pub(super) fn end(self) -> Outcome {
-        self.process.end()
+        self.0.usage()
     }
 
     /// Ends the carrier and compares its counts with the accepted messages: each submitted once, with its receipt accepted.
     pub(super) fn end_and_compare(self, messages: u64) -> Outcome {
-        let counts = self.process.end_and_read()?;
+        let counts = self.0.end_and_read()?;
         for (name, expect) in [
             ("submits", messages),
             ("accepted", messages),
@@ -110,34 +100,10 @@ pub(super) struct Gateway {
     hermod: PathBuf,
     folder: PathBuf,
     address: String,
-    pub(super) base_url: String,
     pub(super) listeners: Listeners,
 }
 
 impl Gateway {
-    pub(super) fn start(programs: &Programs, carrier: &str) -> Result<Gateway, Failure> {
-        Gateway::start_with(programs, &Setup::default(), carrier, None, None)
-    }
-
-    /// Starts a gateway with three links and these customers besides its own.
-    pub(super) fn start_for_customers(
-        programs: &Programs,
-        carrier: &str,
-        customers: &[String],
-        store: Option<&str>,
-        node: Option<&str>,
-    ) -> Result<(Gateway, String), Failure> {
-        let mut setup = Setup { links: 3, ..Setup::default() };
-        setup.customers.extend(customers.iter().map(Customer::new));
-        let gateway = Gateway::start_with(programs, &setup, carrier, store, node)?;
-        let binds = gateway.listeners.smpp.clone();
-        Ok((gateway, binds))
-    }
-
-    pub(super) fn credentials(&self) -> (&'static str, &'static str) {
-        ("key-bench", "secret-of-no-importance-bench")
-    }
-
     /// Starts a gateway with a route to the carrier at this address: on the embedded store or on that with this URL, alone or as
     /// the node with this name.
     pub(super) fn start_with(
@@ -178,8 +144,7 @@ impl Gateway {
         let serve = ["serve", "--config", &config.to_string_lossy()];
         let hermod = programs.hermod.clone();
         let process = Process::start_with_files(&hermod, &serve, setup.sockets + FILES_BESIDE)?;
-        let base_url = listeners.url.clone();
-        let gateway = Gateway { process, hermod, folder, address, base_url, listeners };
+        let gateway = Gateway { process, hermod, folder, address, listeners };
         gateway.wait_until_ready()?;
         Ok(gateway)
     }
@@ -203,13 +168,12 @@ impl Gateway {
 
     /// Stops the gateway, lets `change` work on its data folder, and starts it again.
     pub(super) fn change_data(self, change: impl FnOnce(&Path) -> Outcome) -> Result<Gateway, Failure> {
-        let Gateway { process, hermod, folder, address, listeners, .. } = self;
+        let Gateway { process, hermod, folder, address, listeners } = self;
         process.end()?;
         change(&folder.join("data"))?;
         let config = folder.join("hermod.toml");
         let process = Process::start(&hermod, &["serve", "--config", &config.to_string_lossy()])?;
-        let base_url = listeners.url.clone();
-        let gateway = Gateway { process, hermod, folder, address, base_url, listeners };
+        let gateway = Gateway { process, hermod, folder, address, listeners };
         gateway.wait_until_ready()?;
         Ok(gateway)
     }
@@ -240,22 +204,6 @@ impl Gateway {
     /// Returns how many messages have been settled by this process.
     pub(super) fn settled(&self) -> Result<u64, Failure> {
         Ok(self.metrics()?.count(SETTLED))
-    }
-
-    /// Waits until this many messages are settled. Returns their number.
-    pub(super) fn wait_until_settled(&self, messages: u64, wait: Duration) -> Result<u64, Failure> {
-        let started = start_watch();
-        loop {
-            let settled = self.metrics()?.count(SETTLED);
-            if settled >= messages {
-                return Ok(settled);
-            }
-            if started.elapsed() > wait {
-                return Err(failure(format!("{settled} of {messages} messages were settled after {wait:?}")));
-            }
-            eprint!("\r{settled} of {messages} settled ");
-            super::pause(POLL);
-        }
     }
 
     pub(super) fn metrics(&self) -> Result<Metrics, Failure> {

@@ -6,7 +6,6 @@ mod binds;
 mod end_to_end;
 mod gateway;
 mod gateway_files;
-mod http_load;
 mod load;
 mod metrics;
 mod nodes;
@@ -56,7 +55,7 @@ enum Bench {
     /// Every page of the portal with ten million recorded messages, the bytes of a first visit, and the send path meanwhile
     Portal(portal::PortalOptions),
     /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
-    Queue(queue::Options),
+    Queue(queue::QueueOptions),
     /// Queries over ten million recorded messages, how far the record is behind under load, and the cost of live watchers
     Record(record::RecordOptions),
     /// submit_sm end to end, compared with an echo server and the same client
@@ -68,7 +67,7 @@ enum Bench {
     /// A constant load for ten minutes or an hour, and the memory of the gateway meanwhile
     ///
     /// The caches are filled before. Fails if the memory grows.
-    Soak(soak::Options),
+    Soak(soak::SoakOptions),
     /// The rate with ten million stored messages and idempotency keys, compared in turn with empty gateways
     Stored(stored::StoredOptions),
     /// Idle binds: memory per bind, and CPU
@@ -90,10 +89,10 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
         Bench::Profile(options) => profile::run(programs, options),
         Bench::Nodes(options) => nodes::run(programs, options),
         Bench::Portal(options) => portal::run(programs, options),
-        Bench::Queue(options) => return queue::run(programs, options),
+        Bench::Queue(options) => queue::run(programs, options),
         Bench::Record(options) => record::run(programs, options),
         Bench::Smpp(options) => end_to_end::run_smpp(programs, options),
-        Bench::Soak(options) => return soak::run(programs, options),
+        Bench::Soak(options) => soak::run(programs, options),
         Bench::Stored(options) => stored::run(programs, options),
         Bench::Binds(options) => binds::run(programs, options),
         Bench::Webhooks(options) => webhooks::run(programs, options),

@@ -4,7 +4,6 @@
 use clap::Args;
 
 use super::bed::Bed;
-pub(super) use super::bed::{start_database, url_of};
 use super::gateway::Setup;
 use super::gateway_files::Customer;
 use super::load::{Length, Load, Over};
