@@ -1,6 +1,6 @@
 //! Who makes a change: named in the audit log, which is written in the transaction of the change.
 
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -73,7 +73,7 @@ impl Author {
 
 /// A gateway on which an author makes changes.
 pub struct Acting {
-    pub world: Arc<World>,
+    pub gateway: Arc<Gateway>,
     pub author: Author,
 }
 
@@ -86,9 +86,9 @@ impl Acting {
 }
 
 impl Deref for Acting {
-    type Target = World;
+    type Target = Gateway;
 
-    fn deref(&self) -> &World {
-        &self.world
+    fn deref(&self) -> &Gateway {
+        &self.gateway
     }
 }

@@ -1,19 +1,20 @@
 //! The gateway. `edges` speak the protocols (HTTP API, SMPP, carrier links, webhooks) and do not know each other;
-//! `app` has one file per use case and knows no protocol; `world` holds what they share: clock, store, catalogue. A
+//! `app` has one file per use case and knows no protocol; `gateway` holds what they share: clock, store, catalogue. A
 //! message goes edges -> app -> domain + store, and back.
 
 pub mod app;
 pub mod author;
-pub mod board;
 pub mod clock;
 pub mod config;
 pub mod csv;
+pub mod demo_history;
 pub mod edges;
+pub mod gateway;
 pub mod http;
 mod listeners;
+pub mod live_status;
 pub mod node_messages;
 mod open_files;
-pub mod past;
 mod pdu_trace;
 pub mod provision;
 pub mod running;
@@ -23,7 +24,6 @@ pub mod telemetry;
 pub mod tls;
 pub mod views;
 pub mod workers;
-pub mod world;
 
 /// For receivers of webhooks.
 pub use hermod_domain::webhook::signature as webhook_signature;

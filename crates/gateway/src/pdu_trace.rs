@@ -1,8 +1,8 @@
 //! Writes the PDUs of a session to a trace while it is enabled: all that were read, including those that the session answers
 //! itself, and all that are about to be written.
 
-use crate::board::{PduDirection, Trace};
 use crate::clock::Clock;
+use crate::live_status::{PduDirection, Trace};
 use hermod_smpp::{Frame, ReceiptDialect, Session, trace};
 use std::sync::Arc;
 

@@ -44,7 +44,7 @@ impl Workers {
         self.stopping.clone()
     }
 
-    /// Asks all tasks to finish what they have begun. Returns when they have ended, at the latest after this real time.
+    /// PendingQueries all tasks to finish what they have begun. Returns when they have ended, at the latest after this real time.
     pub async fn leave_within(&self, longest: Duration) {
         self.leaving.cancel();
         self.tasks.close();

@@ -84,13 +84,13 @@ pub(crate) async fn run_until_stopped(
     signals: &mut Signals,
     before: impl Future<Output = ()>,
 ) -> CommandResult {
-    let stop_wanted = running.world().stop_wanted.clone();
+    let stop_wanted = running.gateway().stop_wanted.clone();
     let signal = tokio::select! {
         signal = signals.stop_signal(|| running.reload()) => signal,
         () = stop_wanted.cancelled() => "the operator",
     };
     tracing::info!(signal, "Stopping: sending customers elsewhere, finishing what is in progress");
-    running.world().announce_stop();
+    running.gateway().announce_stop();
     let stopped = signals.or_exit_at_second_signal(async {
         before.await;
         running.stop().await

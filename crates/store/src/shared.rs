@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
-use crate::letters::Inbox;
+use crate::node_envelope::Inbox;
 use crate::outboxes::Outboxes;
 use crate::record::Feed;
 use arc_swap::ArcSwap;

@@ -1,8 +1,8 @@
 //! Authenticates API requests by key and secret. An unknown key, a wrong secret and unreadable credentials all cost
 //! the same work, so that the response time does not reveal which keys exist.
 
+use crate::gateway::{Gateway, SignInKey};
 use crate::secrets::Secret;
-use crate::world::{SignInKey, World};
 use hermod_domain::catalogue::{AccountView, AllowList, ApiKey, Catalogue, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::refusal::{RateLimit, Refusal};
@@ -37,40 +37,40 @@ const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000
 /// address that has signed in with these credentials before is never rejected with them; from any other address even
 /// valid credentials are rejected while there are too many failures.
 pub fn authenticate(
-    world: &World,
+    gateway: &Gateway,
     given: Option<&Credentials>,
     source: Option<IpAddr>,
 ) -> Result<Caller, Refusal> {
     let (name, secret) = given.map_or(("", ""), |given| (&given.key, given.secret.reveal()));
     let key = SignInKey::Api(name);
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let known = given.and_then(|given| catalogue.key(&given.key));
-    let now = world.clock.now();
-    let digest = matching_digest(world, known, secret, now);
+    let now = gateway.clock.now();
+    let digest = matching_digest(gateway, known, secret, now);
     let proven = known.filter(|key| digest.is_some() && key.is_valid_at(now));
     let caller = proven.and_then(|key| Caller::open(&catalogue, key.connection, key.allow.clone()));
     let limited = match (&caller, source) {
         (_, None) => Ok(()),
-        (Some(_), Some(source)) => world.pass_sign_in(source, key, digest.unwrap_or(NO_DIGEST)),
-        (None, Some(source)) => world.fail_sign_in(source, key),
+        (Some(_), Some(source)) => gateway.pass_sign_in(source, key, digest.unwrap_or(NO_DIGEST)),
+        (None, Some(source)) => gateway.fail_sign_in(source, key),
     };
     limited.map_err(too_many_failures)?;
     let caller = caller.ok_or(Refusal::InvalidApiKey)?;
-    world.key_uses.note(name, now, source);
+    gateway.key_uses.note(name, now, source);
     Ok(caller)
 }
 
 /// Returns the digest of the key that a secret has: the current one, or during a rotation the one before it. Compares two
 /// digests in any case.
 fn matching_digest<'a>(
-    world: &World,
+    gateway: &Gateway,
     known: Option<&'a ApiKey>,
     secret: &str,
     now: Timestamp,
 ) -> Option<&'a str> {
     let mut digests = known.into_iter().flat_map(|key| key.digests_at(now));
     let candidates = [digests.next(), digests.next()];
-    let matches = world.pepper.matches_each(secret, candidates.map(|digest| digest.unwrap_or(NO_DIGEST)));
+    let matches = gateway.pepper.matches_each(secret, candidates.map(|digest| digest.unwrap_or(NO_DIGEST)));
     candidates.into_iter().zip(matches).find_map(|(digest, matches)| digest.filter(|_| matches))
 }
 

@@ -7,9 +7,9 @@
 //! if that carrier failed too.
 
 use crate::app::queue_alarms::watch_queues;
-use crate::board::SLOW_AFTER;
 use crate::clock::Moment;
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::SLOW_AFTER;
 use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
@@ -57,16 +57,16 @@ struct Troubled {
 
 impl FailOver {
     /// Checks every carrier once, and moves the messages that can be moved.
-    pub async fn look(&self, world: &World) -> Result<(), StoreError> {
-        let queues = world.store.queues().await?;
-        watch_queues(world, &queues);
-        let troubled = self.troubled(world);
+    pub async fn look(&self, gateway: &Gateway) -> Result<(), StoreError> {
+        let queues = gateway.store.queues().await?;
+        watch_queues(gateway, &queues);
+        let troubled = self.troubled(gateway);
         if troubled.is_empty() {
             return Ok(());
         }
-        let mut room = Room::of(world, &queues);
+        let mut room = Room::of(gateway, &queues);
         for (carrier, Troubled { why, looked_to, .. }) in troubled {
-            let (moved, looked_to) = move_queue(world, carrier, why, looked_to, &mut room).await?;
+            let (moved, looked_to) = move_queue(gateway, carrier, why, looked_to, &mut room).await?;
             let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(troubled) = known.get_mut(&carrier) {
                 troubled.looked_to = looked_to;
@@ -81,14 +81,14 @@ impl FailOver {
 
     /// Returns the carriers that were unable to send for too long, and those with messages that have waited too long. A
     /// carrier that was never bound has the same time, from its first check.
-    fn troubled(&self, world: &World) -> Vec<(CarrierId, Troubled)> {
-        let now = world.clock.moment();
-        let catalogue = world.catalogue();
+    fn troubled(&self, gateway: &Gateway) -> Vec<(CarrierId, Troubled)> {
+        let now = gateway.clock.moment();
+        let catalogue = gateway.catalogue();
         let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|carrier, _| catalogue.carrier(*carrier).is_some());
         let mut for_long = Vec::new();
         for (carrier, ..) in catalogue.carriers() {
-            let Some(why) = trouble(world, *carrier) else {
+            let Some(why) = trouble(gateway, *carrier) else {
                 known.remove(carrier);
                 continue;
             };
@@ -109,11 +109,11 @@ impl FailOver {
     }
 }
 
-fn trouble(world: &World, carrier: CarrierId) -> Option<Why> {
-    if !world.carriers.health(carrier).can_send() {
+fn trouble(gateway: &Gateway, carrier: CarrierId) -> Option<Why> {
+    if !gateway.carriers.health(carrier).can_send() {
         return Some(Why::Unable);
     }
-    let slow = world.carriers.get(carrier).is_some_and(|state| state.is_slow(world.clock.now()));
+    let slow = gateway.carriers.get(carrier).is_some_and(|state| state.is_slow(gateway.clock.now()));
     slow.then_some(Why::Slow)
 }
 
@@ -121,14 +121,14 @@ fn trouble(world: &World, carrier: CarrierId) -> Option<Why> {
 struct Room(HashMap<CarrierId, u64>);
 
 impl Room {
-    fn of(world: &World, queues: &[CarrierQueue]) -> Room {
+    fn of(gateway: &Gateway, queues: &[CarrierQueue]) -> Room {
         let waiting =
             |carrier| queues.iter().find(|queue| queue.carrier == carrier).map_or(0, |queue| queue.waiting);
-        let catalogue = world.catalogue();
-        let sending = catalogue.carriers().iter().filter(|(id, ..)| world.carriers.health(*id).can_send());
+        let catalogue = gateway.catalogue();
+        let sending = catalogue.carriers().iter().filter(|(id, ..)| gateway.carriers.health(*id).can_send());
         let room = sending.map(|(id, _, carrier)| {
             // The accepted rate, if the carrier throttles.
-            let now = world.carriers.get(*id).map_or(0, |state| state.rate_now());
+            let now = gateway.carriers.get(*id).map_or(0, |state| state.rate_now());
             let rate = u64::from(carrier.parts_per_second).min(now);
             (*id, (rate * WORK_AHEAD_S).saturating_sub(waiting(*id)))
         });
@@ -153,7 +153,7 @@ impl Room {
 /// Moves messages page by page, while the carrier's trouble lasts and another carrier has capacity. Returns how many
 /// were moved, and the position in the queue.
 async fn move_queue(
-    world: &World,
+    gateway: &Gateway,
     carrier: CarrierId,
     why: Why,
     mut looked_to: Option<QueuePosition>,
@@ -161,19 +161,19 @@ async fn move_queue(
 ) -> Result<(u64, Option<QueuePosition>), StoreError> {
     let mut moved = 0;
     for _ in 0..PAGES_PER_LOOK {
-        if !room.is_anywhere() || trouble(world, carrier) != Some(why) {
+        if !room.is_anywhere() || trouble(gateway, carrier) != Some(why) {
             break;
         }
         let before = looked_to;
-        let page = world.store.waiting(carrier, before, PAGE_MESSAGES).await?;
+        let page = gateway.store.waiting(carrier, before, PAGE_MESSAGES).await?;
         looked_to = page.last().map(WaitingMessage::position);
         if looked_to.is_none() {
             break;
         }
-        let catalogue = world.catalogue();
+        let catalogue = gateway.catalogue();
         let mut moves = Vec::new();
-        for waiting in page.iter().filter(|waiting| why.concerns(waiting, world.clock.now())) {
-            let health = |id| match world.carriers.health(id) {
+        for waiting in page.iter().filter(|waiting| why.concerns(waiting, gateway.clock.now())) {
+            let health = |id| match gateway.carriers.health(id) {
                 health if room.is_there(id) && why.may_go_to(health) => health,
                 _ => Health::Down,
             };
@@ -183,7 +183,7 @@ async fn move_queue(
             }
         }
         if !moves.is_empty() {
-            let count = world.store.move_messages(moves, world.clock.now()).await?;
+            let count = gateway.store.move_messages(moves, gateway.clock.now()).await?;
             moved += u64::try_from(count).unwrap_or(u64::MAX);
         }
         if !room.is_anywhere() {

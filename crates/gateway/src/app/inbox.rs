@@ -2,7 +2,7 @@
 //! order in which they came, so threads are looked for in the newest few thousand, then in older ones.
 
 use crate::app::operator::OperatorRefusal;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
 use hermod_store::{INBOUND_LOOKED_AT_MAX, InboundParties, InboundRecord, PAGE_ROWS_MAX, WebhookFilter};
@@ -66,16 +66,16 @@ pub struct InboxThreads {
 
 /// Lists the threads of an account, at most `rows`.
 pub async fn list_threads(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     cursor: InboxCursor,
     rows: usize,
 ) -> Result<InboxThreads, OperatorRefusal> {
-    let looked_at = world.store.inbound_parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
+    let looked_at = gateway.store.inbound_parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = page_of_threads(&looked_at, cursor, rows);
     let counts: HashMap<u64, usize> = shown.iter().copied().collect();
     let ids = shown.iter().map(|(newest, _)| *newest).collect();
-    let messages = read_messages(world, account, ids).await?;
+    let messages = read_messages(gateway, account, ids).await?;
     let threads = messages.into_iter().map(|last| {
         let count = counts.get(&last.record.id).copied().unwrap_or(1);
         InboxThread { last, count }
@@ -132,16 +132,16 @@ pub struct ThreadMessages {
 
 /// Returns the thread of an MO message: those with numbers below `before`, or the newest, at most `rows`.
 pub async fn show_thread(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     id: u64,
     before: Option<u64>,
     rows: usize,
 ) -> Result<ThreadMessages, OperatorRefusal> {
-    let found = find_inbound(world, account, id).await?;
-    let looked_at = world.store.inbound_parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
+    let found = find_inbound(gateway, account, id).await?;
+    let looked_at = gateway.store.inbound_parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = thread_in(&looked_at, &found, rows);
-    let messages = read_messages(world, account, shown).await?;
+    let messages = read_messages(gateway, account, shown).await?;
     Ok(ThreadMessages { from: found.from, to: found.to, messages, next })
 }
 
@@ -159,28 +159,28 @@ fn thread_in(looked_at: &[InboundParties], of: &InboundRecord, rows: usize) -> (
 
 /// Returns an MO message of an account.
 pub async fn find_inbound(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     id: u64,
 ) -> Result<InboundRecord, OperatorRefusal> {
-    let found = world.store.inbound_records(account, vec![id]).await?;
+    let found = gateway.store.inbound_records(account, vec![id]).await?;
     let missing = || OperatorRefusal::NotFound(format!("there is no MO message {id}"));
     found.into_iter().next().ok_or_else(missing)
 }
 
 /// Reads MO messages and how they were delivered.
 async fn read_messages(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     ids: Vec<u64>,
 ) -> Result<Vec<InboxMessage>, OperatorRefusal> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let records = world.store.inbound_records(account, ids).await?;
-    let events = webhook_states(world, account).await?;
-    let binds = BindStates::read(world, account).await?;
-    let polled = world.inbound_polls.up_to(account);
+    let records = gateway.store.inbound_records(account, ids).await?;
+    let events = webhook_states(gateway, account).await?;
+    let binds = BindStates::read(gateway, account).await?;
+    let polled = gateway.inbound_polls.up_to(account);
     let messages = records.into_iter().map(|record| {
         let delivery = InboundDelivery {
             is_polled: record.id <= polled,
@@ -194,11 +194,11 @@ async fn read_messages(
 
 /// Returns the states of the newest webhook events about MO messages.
 async fn webhook_states(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
 ) -> Result<HashMap<MessageId, WebhookStatus>, OperatorRefusal> {
     let filter = WebhookFilter { kind: Some(WebhookKind::Inbound), status: None };
-    let events = world.store.webhook_events(account, filter, None, PAGE_ROWS_MAX).await?;
+    let events = gateway.store.webhook_events(account, filter, None, PAGE_ROWS_MAX).await?;
     Ok(events.into_iter().map(|event| (event.message, event.state.status())).collect())
 }
 
@@ -210,8 +210,8 @@ struct BindStates {
 
 impl BindStates {
     /// Returns none if no connection of the account can receive MO messages.
-    async fn read(world: &World, account: AccountId) -> Result<Option<BindStates>, OperatorRefusal> {
-        let catalogue = world.catalogue();
+    async fn read(gateway: &Gateway, account: AccountId) -> Result<Option<BindStates>, OperatorRefusal> {
+        let catalogue = gateway.catalogue();
         let own = catalogue.connections_of(account).into_iter().map(|(id, ..)| id);
         let receiving: Vec<_> =
             own.filter(|id| catalogue.can_receive_mo(*id)).take(CONNECTIONS_MAX).collect();
@@ -220,9 +220,9 @@ impl BindStates {
         }
         let mut waiting = HashSet::new();
         for connection in receiving {
-            waiting.extend(world.store.inbound_waiting(connection, account).await?);
+            waiting.extend(gateway.store.inbound_waiting(connection, account).await?);
         }
-        let given_up = world.store.given_up(Some(account), None, PAGE_ROWS_MAX).await?;
+        let given_up = gateway.store.given_up(Some(account), None, PAGE_ROWS_MAX).await?;
         let given_up = given_up.into_iter().filter(|report| report.status.is_none());
         Ok(Some(BindStates { waiting, given_up: given_up.map(|report| report.message).collect() }))
     }

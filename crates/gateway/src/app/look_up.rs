@@ -2,7 +2,7 @@
 
 use crate::app::authenticate::Caller;
 use crate::app::refusal_of;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::{Account, Terms};
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::origin::MessageName;
@@ -21,28 +21,29 @@ pub struct AccountBalance {
 }
 
 /// Returns the record of a message. Malformed ids, unknown ids and ids of other accounts fail with the same NotFound.
-pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
+pub async fn message_status(gateway: &Gateway, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
     let missing = Refusal::NotFound(NotFound::Message);
     let Some(name) = MessageName::parse(id) else { return Err(missing) };
-    let found = world.store.message_named(caller.account, name).await.map_err(|fault| refusal_of(&fault))?;
+    let found =
+        gateway.store.message_named(caller.account, name).await.map_err(|fault| refusal_of(&fault))?;
     found.ok_or(missing)
 }
 
 /// Returns the account's MO messages with an id above `since`, oldest first.
 pub async fn inbound_since(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     since: u64,
     limit: u32,
 ) -> Result<Vec<InboundRecord>, Refusal> {
     let found =
-        world.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))?;
-    world.inbound_polls.note(caller.account, found.last().map_or(since, |last| last.id));
+        gateway.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))?;
+    gateway.inbound_polls.note(caller.account, found.last().map_or(since, |last| last.id));
     Ok(found)
 }
 
-pub async fn account_balance(world: &World, caller: &Caller) -> Result<AccountBalance, Refusal> {
-    let held = world.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
+pub async fn account_balance(gateway: &Gateway, caller: &Caller) -> Result<AccountBalance, Refusal> {
+    let held = gateway.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
     AccountBalance::of(&caller.account().account, held).ok_or(Refusal::SubmitFailed)
 }
 

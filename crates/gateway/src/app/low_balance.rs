@@ -1,8 +1,8 @@
 //! Warnings about a low balance: what is available, against the two amounts of the account.
 
 use crate::app::AccountBalance;
-use crate::board::Mail;
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::Mail;
 use hermod_domain::catalogue::BalanceLevel;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
@@ -20,13 +20,13 @@ pub struct LowBalance {
 }
 
 /// Returns the warning of an account, if it is below one. An account without warnings costs no read.
-pub async fn low_balance(world: &World, account: AccountId) -> Result<Option<LowBalance>, StoreError> {
-    let catalogue = world.catalogue();
+pub async fn low_balance(gateway: &Gateway, account: AccountId) -> Result<Option<LowBalance>, StoreError> {
+    let catalogue = gateway.catalogue();
     let Some(view) = catalogue.account(account) else { return Ok(None) };
     if view.account.warn_below.is_none() && view.account.urgent_below.is_none() {
         return Ok(None);
     }
-    let held = world.store.balance(account).await?;
+    let held = gateway.store.balance(account).await?;
     let Some(balance) = AccountBalance::of(&view.account, held) else { return Ok(None) };
     let AccountBalance { available, currency, .. } = balance;
     let (level, below) = view.account.balance_level(available);
@@ -34,8 +34,8 @@ pub async fn low_balance(world: &World, account: AccountId) -> Result<Option<Low
 }
 
 /// Mails a warning to the users who look after the account's money. Returns whether there was one to mail to.
-pub fn mail_low_balance(world: &World, account: AccountId, low: &LowBalance) -> bool {
-    let catalogue = world.catalogue();
+pub fn mail_low_balance(gateway: &Gateway, account: AccountId, low: &LowBalance) -> bool {
+    let catalogue = gateway.catalogue();
     let Some(view) = catalogue.account(account) else { return false };
     let LowBalance { level, available, below, currency } = low;
     let name = &view.name;
@@ -43,7 +43,7 @@ pub fn mail_low_balance(world: &World, account: AccountId, low: &LowBalance) -> 
     let text = format!(
         "The account {name} has {available} {currency} available, which is below your warning at {below} {currency}.\n\
          Messages are rejected when nothing is left.\n\n{}/accounts/{name}/billing\n",
-        world.portal_url
+        gateway.portal_url
     );
     let members = catalogue.users().of_account(account);
     let mut readers = members
@@ -54,7 +54,7 @@ pub fn mail_low_balance(world: &World, account: AccountId, low: &LowBalance) -> 
     for reader in readers {
         let subject = format!("{urgency} of {name}");
         let mail = Mail { to: reader.email.to_owned(), subject, text: text.clone() };
-        if let Err(error) = world.mail.send(mail) {
+        if let Err(error) = gateway.mail.send(mail) {
             tracing::warn!(%error, account = name, "A low-balance warning was not mailed");
         }
     }

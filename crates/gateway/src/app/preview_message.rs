@@ -4,7 +4,7 @@
 use crate::app::authenticate::Caller;
 use crate::app::refusal_of;
 use crate::app::submit_message::{draining, in_time, opted_out, review_digest, whole_seconds};
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::money::Money;
 use hermod_domain::policy::{SubmissionPreview, preview_submission};
 use hermod_domain::refusal::{Refusal, Unavailable};
@@ -31,26 +31,26 @@ impl MessagePreview {
 
 /// Returns what [`submit_message`](super::submit_message()) would decide now. Fails if the store does not answer.
 pub async fn preview_message(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
 ) -> Result<MessagePreview, Refusal> {
-    let now = world.clock.now();
-    let health = |carrier| world.carriers.health(carrier);
+    let now = gateway.clock.now();
+    let health = |carrier| gateway.carriers.health(carrier);
     let (catalogue, view) = (caller.catalogue(), caller.account());
     let checked = preview_submission(catalogue, view, caller.connection(), submission, now, &health);
-    let mut refusals: Vec<Refusal> = world.is_draining().then(draining).into_iter().collect();
+    let mut refusals: Vec<Refusal> = gateway.is_draining().then(draining).into_iter().collect();
     refusals.extend(checked.sender_refusals.iter().cloned());
-    if opted_out(world, caller, submission).await? {
+    if opted_out(gateway, caller, submission).await? {
         refusals.push(Refusal::RecipientOptedOut);
     }
     refusals.extend(checked.country_blocked.then_some(Refusal::CountryBlocked));
-    if is_held(world, caller, submission, &checked, now).await? {
+    if is_held(gateway, caller, submission, &checked, now).await? {
         refusals.push(Refusal::HeldForReview);
     }
     match &checked.priced {
         Some(Ok(allowed)) => {
-            refusals.extend(over_limits(world, caller, submission, allowed.cost, now).await?)
+            refusals.extend(over_limits(gateway, caller, submission, allowed.cost, now).await?)
         }
         Some(Err(refusal)) => refusals.push(refusal.clone()),
         None => {}
@@ -60,7 +60,7 @@ pub async fn preview_message(
 
 /// Whether screening rules match and the text was not approved recently.
 async fn is_held(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     checked: &SubmissionPreview,
@@ -68,13 +68,13 @@ async fn is_held(
 ) -> Result<bool, Refusal> {
     let Some(from) = checked.from.filter(|_| !checked.rules.is_empty()) else { return Ok(false) };
     let digest = review_digest(caller.account, from, submission.text.as_str());
-    let approved = world.store.is_approved(caller.account, digest, now);
-    in_time(world, approved, Unavailable::QueueFull).await.map(|approved| !approved)
+    let approved = gateway.store.is_approved(caller.account, digest, now);
+    in_time(gateway, approved, Unavailable::QueueFull).await.map(|approved| !approved)
 }
 
 /// Returns the refusals by traffic controls, daily limits and credit.
 async fn over_limits(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     cost: Money,
@@ -85,19 +85,19 @@ async fn over_limits(
     let velocity = velocity_limits(caller.account, view.controls(), submission.to);
     if !velocity.is_empty() {
         let over =
-            in_time(world, world.store.velocity_refusal(velocity, now), Unavailable::QueueFull).await?;
+            in_time(gateway, gateway.store.velocity_refusal(velocity, now), Unavailable::QueueFull).await?;
         refusals.extend(over.map(|over| Refusal::TrafficControl { retry_after_s: whole_seconds(over.wait) }));
     }
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     let today = now.day();
-    let totals = world.store.day_totals(caller.account, today, today).await;
+    let totals = gateway.store.day_totals(caller.account, today, today).await;
     let totals = totals.map_err(|fault| refusal_of(&fault))?.into_iter().find(|totals| totals.day == today);
     let limits = DailyLimits { messages_max, spend_max };
     if totals.unwrap_or(DayTotals::none(today)).with_message(cost, limits).is_err() {
         let reopens = today.next().start().since(now);
         refusals.push(Refusal::TrafficControl { retry_after_s: whole_seconds(reopens) });
     }
-    let balance = world.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
+    let balance = gateway.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
     let available = balance.spendable(view.account.credit_limit, view.account.minimum);
     if available.is_none_or(|available| cost > available) {
         let available = available.unwrap_or(Money::ZERO);

@@ -1,8 +1,8 @@
 //! Alarms about carriers' queues: publishes the length and age of each queue for routing, metrics and the operator, and raises
 //! `queue-age`, `unconfirmed-parts` and `reused-message-id`.
 
-use crate::board::{AlarmKind, QueueStatus};
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, QueueStatus};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_store::CarrierQueue;
@@ -14,21 +14,21 @@ use std::time::Duration;
 pub const QUEUE_AGE_MAX: Duration = Duration::from_secs(300);
 
 /// Publishes the queues and raises or clears `queue-age`. To be called every few seconds.
-pub(super) fn watch_queues(world: &World, queues: &[CarrierQueue]) {
-    let now = world.clock.now();
-    for (id, name, _) in world.catalogue().carriers() {
+pub(super) fn watch_queues(gateway: &Gateway, queues: &[CarrierQueue]) {
+    let now = gateway.clock.now();
+    for (id, name, _) in gateway.catalogue().carriers() {
         let queue = queues.iter().find(|queue| queue.carrier == *id);
         let seen = queue.map_or(QueueStatus::default(), status_of);
-        world.carriers.open(*id, name).set_queue(seen);
+        gateway.carriers.open(*id, name).set_queue(seen);
         let age = seen.age(now);
         gauge!("hermod_carrier_waiting", "carrier" => name.clone())
             .set(u32::try_from(seen.waiting).unwrap_or(u32::MAX));
         gauge!("hermod_carrier_oldest_waiting_seconds", "carrier" => name.clone())
             .set(u32::try_from(age.as_secs()).unwrap_or(u32::MAX));
-        let raised = world.alarms.is_raised(AlarmKind::QueueAge, name);
-        let accepts = world.carriers.open(*id, name).recent(world.clock.moment()).minute.accepted > 0;
+        let raised = gateway.alarms.is_raised(AlarmKind::QueueAge, name);
+        let accepts = gateway.carriers.open(*id, name).recent(gateway.clock.moment()).minute.accepted > 0;
         match (raised, is_too_old(raised && !accepts, &seen, now)) {
-            (true, false) => world.alarms.clear(AlarmKind::QueueAge, name),
+            (true, false) => gateway.alarms.clear(AlarmKind::QueueAge, name),
             (false, true) => {
                 let detail = format!(
                     "{} parts wait, {} of them for a retry, and the oldest message has waited {} s (limit {} s)",
@@ -37,7 +37,7 @@ pub(super) fn watch_queues(world: &World, queues: &[CarrierQueue]) {
                     age.as_secs(),
                     QUEUE_AGE_MAX.as_secs()
                 );
-                world.alarms.raise(AlarmKind::QueueAge, name, "", &detail, now);
+                gateway.alarms.raise(AlarmKind::QueueAge, name, "", &detail, now);
             }
             (true, true) | (false, false) => {}
         }
@@ -61,14 +61,14 @@ fn is_too_old(raised: bool, queue: &QueueStatus, now: Timestamp) -> bool {
 
 /// Raises `unconfirmed-parts` and `reused-message-id` per carrier, counted by parts, for what the store has committed
 /// since the last call.
-pub fn alarm_carrier_counts(world: &World) {
-    raise_per_carrier(world, AlarmKind::UnconfirmedParts, &world.store.take_unconfirmed(), |parts| {
+pub fn alarm_carrier_counts(gateway: &Gateway) {
+    raise_per_carrier(gateway, AlarmKind::UnconfirmedParts, &gateway.store.take_unconfirmed(), |parts| {
         format!(
             "{parts} parts got no response and have no resend left; they count as submitted and are reported UNKNOWN at \
              their deadline"
         )
     });
-    raise_per_carrier(world, AlarmKind::ReusedMessageId, &world.store.take_reused_ids(), |parts| {
+    raise_per_carrier(gateway, AlarmKind::ReusedMessageId, &gateway.store.take_reused_ids(), |parts| {
         format!(
             "{parts} parts got a message id that the carrier had given to another part on the same day; a receipt for \
              such an id is applied only if its number fits one of them, or all are of one account"
@@ -77,7 +77,7 @@ pub fn alarm_carrier_counts(world: &World) {
 }
 
 fn raise_per_carrier(
-    world: &World,
+    gateway: &Gateway,
     kind: AlarmKind,
     counts: &BTreeMap<CarrierId, u64>,
     describe: impl Fn(u64) -> String,
@@ -85,9 +85,9 @@ fn raise_per_carrier(
     if counts.is_empty() {
         return;
     }
-    for (carrier, name, _) in world.catalogue().carriers() {
+    for (carrier, name, _) in gateway.catalogue().carriers() {
         if let Some(parts) = counts.get(carrier) {
-            world.alarms.raise_times(kind, name, "", &describe(*parts), *parts, world.clock.now());
+            gateway.alarms.raise_times(kind, name, "", &describe(*parts), *parts, gateway.clock.now());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Notes requests for the request log: every rejected one, and of the successful ones a few per second and account.
 
 use crate::app::{Caller, Submitted};
+use crate::gateway::Gateway;
 use crate::secrets::Pepper;
-use crate::world::World;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::hide_numbers;
 use hermod_domain::refusal::Refusal;
@@ -91,15 +91,15 @@ pub fn caller_of(caller: &Caller) -> (AccountId, ConnectionId) {
 }
 
 /// Notes an answered request, unless its account has enough in the log of this second.
-pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
-    if !world.store.has_record() && !world.store.has_nodes() {
+pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
+    if !gateway.store.has_record() && !gateway.store.has_nodes() {
         return;
     }
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let account = answered.caller.map(|(account, _)| account);
     let is_rejected = answered.rejection.is_some();
-    if !world.request_log.admits(account, is_rejected, now) {
-        return world.request_log.count_skipped(is_rejected);
+    if !gateway.request_log.admits(account, is_rejected, now) {
+        return gateway.request_log.count_skipped(is_rejected);
     }
     let AnsweredRequest {
         kind, operation, caller, who, address, status, rejection, took_ms, request, ..
@@ -121,15 +121,15 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         replay: answered.replay,
         message: answered.message,
     };
-    if world.store.has_other_nodes() {
-        world.request_log.keep_for_others(entry.clone());
+    if gateway.store.has_other_nodes() {
+        gateway.request_log.keep_for_others(entry.clone());
     }
-    world.store.note_request(entry);
+    gateway.store.note_request(entry);
 }
 
 /// Notes a message that a user sent on a web page, under the user's e-mail address.
 pub fn note_page_send(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     (email, address): (&str, Option<IpAddr>),
     request: Option<&str>,
@@ -154,7 +154,7 @@ pub fn note_page_send(
         replay,
         message,
     };
-    note_request(world, answered);
+    note_request(gateway, answered);
 }
 
 /// Cuts a name that a client gave, and replaces control characters.

@@ -3,7 +3,7 @@
 
 use crate::app::authenticate::Caller;
 use crate::app::refusal_of;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::{NumberOwner, SenderStatus};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
@@ -65,20 +65,20 @@ pub struct Accepted {
 /// is on disk; `Replayed`, that its idempotency key was used before and nothing was stored or charged now. A refusal means
 /// that nothing was stored or charged; only a message held for review leaves its case.
 pub async fn submit_message(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
 ) -> Result<Submitted, Refusal> {
     let part = split_part(caller, submission).filter(|_| caller.account().has_screens());
-    let Some(part) = part else { return submit(world, caller, submission, &[]).await };
+    let Some(part) = part else { return submit(gateway, caller, submission, &[]).await };
     let text = submission.text.clone();
     let piece = Piece { encoding: submission.measure(&text).encoding, text };
-    let joined = world.split_messages().add(part, &piece, world.clock.now());
+    let joined = gateway.split_messages().add(part, &piece, gateway.clock.now());
     let Ok(joined) = joined else {
-        return refused(world, caller, submission, reused_reference()).await;
+        return refused(gateway, caller, submission, reused_reference()).await;
     };
-    let mut screening = SplitScreening { world, part, piece, is_accepted: true };
-    let outcome = submit(world, caller, submission, &joined).await;
+    let mut screening = SplitScreening { gateway, part, piece, is_accepted: true };
+    let outcome = submit(gateway, caller, submission, &joined).await;
     screening.is_accepted = outcome.is_ok();
     outcome
 }
@@ -86,7 +86,7 @@ pub async fn submit_message(
 /// Ends the check of a part when it is dropped, also if the bind ends meanwhile. The part may then have been stored, so its text
 /// counts as accepted.
 struct SplitScreening<'w> {
-    world: &'w World,
+    gateway: &'w Gateway,
     part: SplitPart,
     piece: Piece,
     is_accepted: bool,
@@ -94,7 +94,7 @@ struct SplitScreening<'w> {
 
 impl Drop for SplitScreening<'_> {
     fn drop(&mut self) {
-        self.world.split_messages().settle(self.part, &self.piece, self.is_accepted);
+        self.gateway.split_messages().settle(self.part, &self.piece, self.is_accepted);
     }
 }
 
@@ -105,16 +105,16 @@ fn split_part(caller: &Caller, submission: &Submission) -> Option<SplitPart> {
 
 /// Submits a message, or a part that is screened together with its neighbours.
 async fn submit(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     joined: &[Joined],
 ) -> Result<Submitted, Refusal> {
-    if world.is_draining() {
-        return refused(world, caller, submission, draining()).await;
+    if gateway.is_draining() {
+        return refused(gateway, caller, submission, draining()).await;
     }
-    let now = world.clock.now();
-    let health = |carrier| world.carriers.health(carrier);
+    let now = gateway.clock.now();
+    let health = |carrier| gateway.carriers.health(carrier);
     match check_submission(
         caller.catalogue(),
         caller.account(),
@@ -124,30 +124,30 @@ async fn submit(
         now,
         &health,
     ) {
-        PolicyDecision::Allowed(judged) => accept(world, caller, submission, judged, now).await,
-        PolicyDecision::Refused(refusal) => refused(world, caller, submission, refusal).await,
+        PolicyDecision::Allowed(judged) => accept(gateway, caller, submission, judged, now).await,
+        PolicyDecision::Refused(refusal) => refused(gateway, caller, submission, refusal).await,
         PolicyDecision::Screened { matches, from, otherwise } => {
-            if let Some(replay) = replay_of(world, caller, submission).await? {
+            if let Some(replay) = replay_of(gateway, caller, submission).await? {
                 return Ok(Submitted::Replayed(replay));
             }
-            if opted_out(world, caller, submission).await? {
+            if opted_out(gateway, caller, submission).await? {
                 return Err(Refusal::RecipientOptedOut);
             }
             for ScreenMatch { rules, text } in matches {
                 let screened = screened(caller, submission.to, text, &rules, from, now);
-                match in_time(world, world.store.screen(screened), Unavailable::QueueFull).await? {
+                match in_time(gateway, gateway.store.screen(screened), Unavailable::QueueFull).await? {
                     Screening::Passed => {}
                     Screening::Held { .. } => return Err(Refusal::HeldForReview),
                 }
             }
-            accept(world, caller, submission, otherwise?, now).await
+            accept(gateway, caller, submission, otherwise?, now).await
         }
     }
 }
 
 /// Has the store accept the message in one durable step.
 async fn accept(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     judged: AllowedMessage,
@@ -155,15 +155,17 @@ async fn accept(
 ) -> Result<Submitted, Refusal> {
     let controls = caller.account().controls();
     let AllowedMessage { from, cost, parts, encoding, .. } = judged;
-    let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
-    let outcome =
-        world.store.accept_with_deadline(acceptance(world, caller, submission, judged, now), waited).await;
+    let waited = gateway.clock.sleep(ACCEPT_WAIT_MAX);
+    let outcome = gateway
+        .store
+        .accept_with_deadline(acceptance(gateway, caller, submission, judged, now), waited)
+        .await;
     match outcome {
         Ok(AcceptOutcome::Accepted { message, alias, balance, today, watched }) => {
             let beyond = watched_daily(controls, today.messages, today.spend);
             let to = submission.to;
             let watched = watched.controls(caller.account, controls, to);
-            beyond.chain(&watched).for_each(|control| world.watched.count(caller.account, control));
+            beyond.chain(&watched).for_each(|control| gateway.watched.count(caller.account, control));
             Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),
@@ -187,7 +189,7 @@ async fn accept(
         Err(StoreError::QueueTimeout) => Err(queue_timeout(submission)),
         Err(StoreError::OutcomeUnknown) => Ok(Submitted::Unknown),
         // The disk may be low or the queue full; an earlier acceptance of the same key is still found.
-        Err(fault) => refused(world, caller, submission, refusal_of(&fault)).await,
+        Err(fault) => refused(gateway, caller, submission, refusal_of(&fault)).await,
     }
 }
 
@@ -195,25 +197,25 @@ async fn accept(
 /// repeat an accepted message. If the store cannot answer, fails with its refusal, so that an accepted message is
 /// never reported as rejected.
 pub async fn find_replay(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     key: &IdempotencyKey,
     fingerprint: u64,
 ) -> Result<Option<Duplicate>, Refusal> {
-    let found = world.store.find_key(key_claim(caller, key, fingerprint));
-    in_time(world, found, Unavailable::KeyInFlight).await
+    let found = gateway.store.find_key(key_claim(caller, key, fingerprint));
+    in_time(gateway, found, Unavailable::KeyInFlight).await
 }
 
 /// Awaits a store result, at most as long as a submission may wait. Fails with `late` after that.
 pub(super) async fn in_time<T>(
-    world: &World,
+    gateway: &Gateway,
     result: impl Future<Output = Result<T, StoreError>>,
     late: Unavailable,
 ) -> Result<T, Refusal> {
     tokio::select! {
         biased;
         result = result => result.map_err(|fault| refusal_of(&fault)),
-        () = world.clock.sleep(ACCEPT_WAIT_MAX) => {
+        () = gateway.clock.sleep(ACCEPT_WAIT_MAX) => {
             Err(Refusal::GatewayUnavailable { cause: late, retry_after_s: QUEUE_TIMEOUT_RETRY_S })
         }
     }
@@ -221,40 +223,40 @@ pub(super) async fn in_time<T>(
 
 /// Refuses a submission, unless its idempotency key was accepted before. An opt-out takes precedence over later checks.
 async fn refused(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     refusal: Refusal,
 ) -> Result<Submitted, Refusal> {
-    if let Some(replay) = replay_of(world, caller, submission).await? {
+    if let Some(replay) = replay_of(gateway, caller, submission).await? {
         return Ok(Submitted::Replayed(replay));
     }
-    if is_checked_after_opt_out(&refusal) && opted_out(world, caller, submission).await? {
+    if is_checked_after_opt_out(&refusal) && opted_out(gateway, caller, submission).await? {
         return Err(Refusal::RecipientOptedOut);
     }
     Err(refusal)
 }
 
 async fn replay_of(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
 ) -> Result<Option<Duplicate>, Refusal> {
     let Some(key) = &submission.key else { return Ok(None) };
-    find_replay(world, caller, key, submission.fingerprint()).await
+    find_replay(gateway, caller, key, submission.fingerprint()).await
 }
 
 pub(super) async fn opted_out(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
 ) -> Result<bool, Refusal> {
-    let found = world.store.opted_out(caller.account, submission.to);
-    in_time(world, found, Unavailable::QueueFull).await.map(|entry| entry.is_some())
+    let found = gateway.store.opted_out(caller.account, submission.to);
+    in_time(gateway, found, Unavailable::QueueFull).await.map(|entry| entry.is_some())
 }
 
 fn acceptance(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     judged: AllowedMessage,
@@ -297,7 +299,7 @@ fn acceptance(
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
         note: SubmitNote { request: submission.request.clone(), route: Some(route), choice, charged_parts },
-        validity: submission.validity.unwrap_or(world.validity).min(world.validity),
+        validity: submission.validity.unwrap_or(gateway.validity).min(gateway.validity),
         now,
     }
 }

@@ -7,14 +7,14 @@ mod queries;
 pub use announcements::{announce, switch_trace};
 pub use queries::{own_name, query_node, query_others};
 
-use crate::board::{KeyUse, NodeAnswer, Order, PostingLetter, PostingNotice, PostingOrder, TraceLine};
+use crate::gateway::{Gateway, Use};
+use crate::live_status::{KeyUse, NodeAnswer, Order, PostingMessage, PostingNotice, PostingOrder, TraceLine};
 use crate::views::binds::BindsQuery;
 use crate::views::carriers::AlarmsQuery;
-use crate::world::{Use, World};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_store::record::RequestEntry;
-use hermod_store::{Letter, NodeRun};
+use hermod_store::{NodeEnvelope, NodeRun};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ enum NodeMessage {
     },
     Announcement(Announcement),
     /// Which node posts webhooks to which endpoint.
-    Webhooks(PostingLetter),
+    Webhooks(PostingMessage),
     Query {
         number: u64,
         query: NodeQuery,
@@ -82,36 +82,36 @@ pub enum Traced {
     Connection(ConnectionId),
 }
 
-fn send(world: &World, to: Option<NodeRun>, message: &NodeMessage) {
+fn send(gateway: &Gateway, to: Option<NodeRun>, message: &NodeMessage) {
     match serde_json::to_vec(message) {
-        Ok(octets) => world.store.send_letter(to, octets),
+        Ok(octets) => gateway.store.send_envelope(to, octets),
         Err(error) => tracing::error!(%error, "A message to another node could not be written"),
     }
 }
 
 /// Tells the other nodes what was taken here from limits that all nodes share.
-pub fn share_limits(world: &World) {
-    let uses = world.take_used();
+pub fn share_limits(gateway: &Gateway) {
+    let uses = gateway.take_used();
     if !uses.is_empty() {
-        send(world, None, &NodeMessage::Used(uses));
+        send(gateway, None, &NodeMessage::Used(uses));
     }
 }
 
 /// Has the other nodes find out whether a bind of a customer is dead that may be bound there.
-pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAddr) {
-    send(world, None, &NodeMessage::ProbeBind { connection, peer });
+pub fn probe_bind_elsewhere(gateway: &Gateway, connection: ConnectionId, peer: IpAddr) {
+    send(gateway, None, &NodeMessage::ProbeBind { connection, peer });
 }
 
 /// Tells another node which webhooks to post. Only the node with the engine does.
-pub fn order_webhook_posts(world: &World, to: NodeRun, order: PostingOrder) {
-    send(world, Some(to), &NodeMessage::Webhooks(PostingLetter::Order(order)));
+pub fn order_webhook_posts(gateway: &Gateway, to: NodeRun, order: PostingOrder) {
+    send(gateway, Some(to), &NodeMessage::Webhooks(PostingMessage::Order(order)));
 }
 
 /// Tells the node with the engine which webhooks this one posts. Does nothing while no other node has it.
-pub fn tell_webhook_posts(world: &World, notice: PostingNotice) {
-    let engine = world.store.nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
+pub fn tell_webhook_posts(gateway: &Gateway, notice: PostingNotice) {
+    let engine = gateway.store.nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
     if let Some(engine) = engine {
-        send(world, Some(engine.run), &NodeMessage::Webhooks(PostingLetter::Notice(notice)));
+        send(gateway, Some(engine.run), &NodeMessage::Webhooks(PostingMessage::Notice(notice)));
     }
 }
 
@@ -128,28 +128,30 @@ pub struct Asker {
 }
 
 impl Asker {
-    pub fn answer(self, world: &World, answer: Value) {
-        let node = own_name(world).unwrap_or_default();
-        send(world, Some(self.node), &NodeMessage::Answer { number: self.number, node, answer });
+    pub fn answer(self, gateway: &Gateway, answer: Value) {
+        let node = own_name(gateway).unwrap_or_default();
+        send(gateway, Some(self.node), &NodeMessage::Answer { number: self.number, node, answer });
     }
 }
 
 /// Acts on a message of another node. Returns its query, if it is one.
-pub fn receive(world: &World, Letter { from, octets, .. }: &Letter) -> Option<ReceivedQuery> {
+pub fn receive(gateway: &Gateway, NodeEnvelope { from, octets, .. }: &NodeEnvelope) -> Option<ReceivedQuery> {
     // A node of another release may say what this one does not understand.
     match serde_json::from_slice(octets).ok()? {
-        NodeMessage::Used(uses) => world.charge_used(uses),
+        NodeMessage::Used(uses) => gateway.charge_used(uses),
         NodeMessage::ProbeBind { connection, peer } => {
-            if let Some(bind) = world.binds.oldest_from(connection, peer) {
+            if let Some(bind) = gateway.binds.oldest_from(connection, peer) {
                 bind.order(Order::Probe);
             }
         }
-        NodeMessage::Announcement(announced) => announcements::note(world, announced),
-        NodeMessage::Webhooks(said) => world.webhook_posting.put(*from, said),
+        NodeMessage::Announcement(announced) => announcements::note(gateway, announced),
+        NodeMessage::Webhooks(said) => gateway.webhook_posting.put(*from, said),
         NodeMessage::Query { number, query } => {
             return Some(ReceivedQuery { asker: Asker { node: *from, number }, query });
         }
-        NodeMessage::Answer { number, node, answer } => world.asks.put(number, NodeAnswer { node, answer }),
+        NodeMessage::Answer { number, node, answer } => {
+            gateway.node_queries.put(number, NodeAnswer { node, answer })
+        }
     }
     None
 }

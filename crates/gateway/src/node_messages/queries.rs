@@ -1,8 +1,8 @@
 //! Queries to other nodes that wait for their answers.
 
 use super::{NodeMessage, NodeQuery, send};
-use crate::board::NodeAnswer;
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::NodeAnswer;
 use hermod_store::{NodeInfo, NodeRun};
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,29 +35,29 @@ impl Answers {
 }
 
 /// Returns the name of this node; none with the embedded store.
-pub fn own_name(world: &World) -> Option<String> {
-    world.store.nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
+pub fn own_name(gateway: &Gateway) -> Option<String> {
+    gateway.store.nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
 }
 
 /// Queries all other nodes that are alive.
-pub async fn query_others(world: &World, query: NodeQuery) -> Answers {
+pub async fn query_others(gateway: &Gateway, query: NodeQuery) -> Answers {
     let others: Vec<NodeInfo> =
-        world.store.nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
-    if others.is_empty() { Answers::default() } else { wait_for(world, None, &others, query).await }
+        gateway.store.nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
+    if others.is_empty() { Answers::default() } else { wait_for(gateway, None, &others, query).await }
 }
 
 /// Queries one other node. Returns none if it does not answer in time.
-pub async fn query_node(world: &World, node: &NodeInfo, query: NodeQuery) -> Option<Value> {
-    let mut answers = wait_for(world, Some(node.run), std::slice::from_ref(node), query).await;
+pub async fn query_node(gateway: &Gateway, node: &NodeInfo, query: NodeQuery) -> Option<Value> {
+    let mut answers = wait_for(gateway, Some(node.run), std::slice::from_ref(node), query).await;
     answers.given.pop().map(|given| given.answer)
 }
 
-async fn wait_for(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], query: NodeQuery) -> Answers {
-    let mut ask = world.asks.begin();
-    send(world, to, &NodeMessage::Query { number: ask.number, query });
+async fn wait_for(gateway: &Gateway, to: Option<NodeRun>, nodes: &[NodeInfo], query: NodeQuery) -> Answers {
+    let mut ask = gateway.node_queries.begin();
+    send(gateway, to, &NodeMessage::Query { number: ask.number, query });
     let mut answers = Answers::default();
     answers.missing.extend(nodes.iter().map(|node| node.name.clone()));
-    let late = world.clock.sleep(ANSWER_WAIT);
+    let late = gateway.clock.sleep(ANSWER_WAIT);
     tokio::pin!(late);
     while !answers.missing.is_empty() {
         let NodeAnswer { node, answer } = tokio::select! {

@@ -3,10 +3,10 @@
 //! gone.
 
 use crate::app::alarm_carrier_counts;
-use crate::board::AlarmKind;
+use crate::gateway::Gateway;
+use crate::live_status::AlarmKind;
 use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
-use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_store::record::{RecordStatus, RecordTrouble};
 use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreError};
@@ -21,48 +21,48 @@ const RECORD_LAG_MIN: Duration = Duration::from_secs(60);
 const DAY_SECONDS: u64 = 24 * 3_600;
 
 /// Runs the checks of every second, and folds the metrics.
-pub(super) fn run_checks(world: &World) {
+pub(super) fn run_checks(gateway: &Gateway) {
     telemetry::figures().fold();
-    world.follow_machine_clock();
-    alarm_carrier_counts(world);
-    let now = world.clock.now();
-    world.binds.expire_traces(now);
-    let behind = world.store.newest_at_open().and_then(|newest| clock_behind(newest, now));
-    world.alarms.replace(AlarmKind::ClockBehind, "", &about_this_machine(behind), now);
+    gateway.follow_machine_clock();
+    alarm_carrier_counts(gateway);
+    let now = gateway.clock.now();
+    gateway.binds.expire_traces(now);
+    let behind = gateway.store.newest_at_open().and_then(|newest| clock_behind(newest, now));
+    gateway.alarms.replace(AlarmKind::ClockBehind, "", &about_this_machine(behind), now);
 
-    world.store.measure_disk();
-    world.watch_store_log();
-    let disk = world.store.disk_space();
+    gateway.store.measure_disk();
+    gateway.watch_store_log();
+    let disk = gateway.store.disk_space();
     show_disk(disk);
-    let raised = world.alarms.is_raised(AlarmKind::DiskLow, "");
-    world.alarms.replace(AlarmKind::DiskLow, "", &about_this_machine(disk_low(disk, raised)), now);
+    let raised = gateway.alarms.is_raised(AlarmKind::DiskLow, "");
+    gateway.alarms.replace(AlarmKind::DiskLow, "", &about_this_machine(disk_low(disk, raised)), now);
 }
 
 /// Runs the checks of every few seconds.
 pub(super) async fn run_slow_checks(
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     certificates: Arc<[Arc<Tls>]>,
 ) -> Result<(), StoreError> {
-    check_certificates(&world, &certificates);
-    let open = world.store.open_reviews().await?;
+    check_certificates(&gateway, &certificates);
+    let open = gateway.store.open_reviews().await?;
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     gauge!("hermod_reviews_open").set(open.count as f64);
-    world.alarms.replace(
+    gateway.alarms.replace(
         AlarmKind::ReviewsOpen,
         "",
         &about_this_machine(reviews_open(open)),
-        world.clock.now(),
+        gateway.clock.now(),
     );
-    let set_aside = rows_set_aside(world.store.count_set_aside().await?);
-    world.alarms.replace(AlarmKind::RowsSetAside, "", &about_this_machine(set_aside), world.clock.now());
-    let behind = about_this_machine(record_behind(world.store.record_status()));
-    world.alarms.replace(AlarmKind::RecordBehind, "", &behind, world.clock.now());
+    let set_aside = rows_set_aside(gateway.store.count_set_aside().await?);
+    gateway.alarms.replace(AlarmKind::RowsSetAside, "", &about_this_machine(set_aside), gateway.clock.now());
+    let behind = about_this_machine(record_behind(gateway.store.record_status()));
+    gateway.alarms.replace(AlarmKind::RecordBehind, "", &behind, gateway.clock.now());
     Ok(())
 }
 
 /// Reloads renewed certificates, and raises alarms about expiry.
-pub(super) fn check_certificates(world: &World, certificates: &[Arc<Tls>]) {
-    let now = world.clock.now();
+pub(super) fn check_certificates(gateway: &Gateway, certificates: &[Arc<Tls>]) {
+    let now = gateway.clock.now();
     let (mut expiring, mut expired) = (Vec::new(), Vec::new());
     for tls in certificates {
         drop(tls.look(now));
@@ -79,8 +79,8 @@ pub(super) fn check_certificates(world: &World, certificates: &[Arc<Tls>]) {
             expiring.push((about, format!("the certificate expires on {expires}, in {days} days")));
         }
     }
-    world.alarms.replace(AlarmKind::CertificateExpiring, "", &expiring, now);
-    world.alarms.replace(AlarmKind::CertificateExpired, "", &expired, now);
+    gateway.alarms.replace(AlarmKind::CertificateExpiring, "", &expiring, now);
+    gateway.alarms.replace(AlarmKind::CertificateExpired, "", &expired, now);
 }
 
 fn about_this_machine(detail: Option<String>) -> Vec<(String, String)> {

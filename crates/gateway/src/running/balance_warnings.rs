@@ -2,8 +2,8 @@
 //! mailed is kept in a small file of the data folder, so that a restart repeats nothing.
 
 use crate::app::{low_balance, mail_low_balance};
+use crate::gateway::Gateway;
 use crate::secrets::write_private;
-use crate::world::World;
 use hermod_domain::catalogue::BalanceLevel;
 use hermod_domain::time::Timestamp;
 use hermod_store::StoreError;
@@ -68,11 +68,11 @@ impl BalanceWarnings {
     }
 
     /// Checks every account that has warnings.
-    pub(super) async fn check(&self, world: &World) -> Result<(), StoreError> {
-        if !world.mail.is_open() {
+    pub(super) async fn check(&self, gateway: &Gateway) -> Result<(), StoreError> {
+        if !gateway.mail.is_open() {
             return Ok(());
         }
-        let catalogue = world.catalogue();
+        let catalogue = gateway.catalogue();
         let before = self.state().clone();
         let mut state = State::new();
         for (id, view) in catalogue.accounts() {
@@ -80,13 +80,13 @@ impl BalanceWarnings {
             if account.warn_below.is_none() && account.urgent_below.is_none() {
                 continue;
             }
-            let low = low_balance(world, id).await?;
+            let low = low_balance(gateway, id).await?;
             let mut mailed = before.get(&view.name).copied().unwrap_or_default();
             let level = low.map_or(BalanceLevel::Enough, |low| low.level);
-            if mailed.mails(level, world.clock.now())
+            if mailed.mails(level, gateway.clock.now())
                 && let Some(low) = low
             {
-                mail_low_balance(world, id, &low);
+                mail_low_balance(gateway, id, &low);
             }
             state.insert(view.name.clone(), mailed);
         }

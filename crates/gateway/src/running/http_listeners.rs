@@ -4,13 +4,13 @@ use super::Running;
 use crate::config::{Config, IpNetwork};
 use crate::edges::http_api::{self, MetricsPage};
 use crate::edges::operator_api::{self, OperatorApi};
+use crate::gateway::Gateway;
 use crate::http::{self, HttpLimits, HttpListener, Reach, Security, TrustedProxies};
 use crate::open_files::OPERATIONS_CONNECTIONS_MAX;
 use crate::secrets::operator_token::OperatorToken;
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
-use crate::world::World;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub type MakePages = Arc<dyn Fn(PagesSetup) -> axum::Router + Send + Sync>;
 /// What web pages work on.
 #[derive(Clone)]
 pub struct PagesSetup {
-    pub world: Arc<World>,
+    pub gateway: Arc<Gateway>,
     /// Runs each change to its end even if the browser disconnects.
     pub workers: Workers,
     /// The address of the pages in the settings; none if requests for any host are answered.
@@ -48,8 +48,8 @@ impl Running {
         token: OperatorToken,
         pages: Option<&MakePages>,
     ) {
-        let started = self.world.clock.moment();
-        let clock = self.world.clock.clone();
+        let started = self.gateway.clock.moment();
+        let clock = self.gateway.clock.clone();
         let render: http_api::RenderMetrics =
             Arc::new(move || telemetry::figures().render(clock.moment().since(started)));
         let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
@@ -63,12 +63,12 @@ impl Running {
             proxies: proxies.clone(),
             proxy_protocol_from: proxy_protocol_from.clone(),
         };
-        let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
+        let operator = OperatorApi::new(self.gateway.clone(), token, self.front.clone());
         let operator = operator.of_running_gateway().reachable_from(reach);
         let pages = |is_tls| {
             let texts_kept = config.retention.text.0;
             let setup = PagesSetup {
-                world: self.world.clone(),
+                gateway: self.gateway.clone(),
                 workers: self.front.clone(),
                 url: config.portal.url.clone(),
                 is_tls,
@@ -76,7 +76,7 @@ impl Running {
             };
             pages.filter(|_| config.portal.enabled).map(|make| make(setup))
         };
-        let mut customers = http_api::router(self.world.clone(), beside, pages(false));
+        let mut customers = http_api::router(self.gateway.clone(), beside, pages(false));
         if operations.is_none() {
             customers = customers.merge(operator.clone().router());
         }
@@ -86,10 +86,10 @@ impl Running {
             let listener =
                 HttpListener { socket, security: Security::Tls(tls), proxies, proxy_protocol_from };
             // No metrics on the public listener.
-            self.serve("https", listener, http_api::router(self.world.clone(), None, pages(true)), limits);
+            self.serve("https", listener, http_api::router(self.gateway.clone(), None, pages(true)), limits);
         }
         if let Some(socket) = operations {
-            let router = http_api::operations_router(self.world.clone(), render).merge(operator.router());
+            let router = http_api::operations_router(self.gateway.clone(), render).merge(operator.router());
             // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
             let listener = HttpListener {
                 socket,
@@ -102,7 +102,7 @@ impl Running {
     }
 
     fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: HttpLimits) {
-        let (clock, workers) = (self.world.clock.clone(), self.front.clone());
+        let (clock, workers) = (self.gateway.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
             http::serve(listener, router, clock, &workers, limits).await;
         });

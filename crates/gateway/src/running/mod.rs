@@ -18,6 +18,7 @@ use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{carrier, mail, smpp, webhooks};
+use crate::gateway::{Gateway, SmppServer};
 use crate::http::http2;
 use crate::node_messages;
 use crate::open_files::{self, Needs};
@@ -25,7 +26,6 @@ use crate::provision::{self, ProvisionError};
 use crate::secrets::{PepperError, SecretSource, write_private};
 use crate::tls::Tls;
 use crate::workers::Workers;
-use crate::world::{SmppServer, World};
 use hermod_store::Rematched;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ pub struct Running {
     smpps_addr: Option<SocketAddr>,
     /// Every certificate in use.
     certificates: Vec<Arc<Tls>>,
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     shutdown: ShutdownSection,
     /// Groups of tasks, in the order of stopping.
     front: Workers,
@@ -146,7 +146,7 @@ impl Running {
         let https_addr = address_of(https.as_ref().map(|(listener, _)| listener))?;
         let smpp_addr = address_of(smpp.as_ref())?;
         let smpps_addr = address_of(smpps.as_ref().map(|(listener, _)| listener))?;
-        let world = World::new(clock.clone(), store, pepper, catalogue, validity)
+        let gateway = Gateway::new(clock.clone(), store, pepper, catalogue, validity)
             .allowing_failed_sign_ins(config.http.failed_sign_ins)
             .limiting_body_memory(config.http.max_body_memory.0)
             .judging_webhooks_by(config.webhooks.rules())
@@ -157,7 +157,7 @@ impl Running {
                 idle_timeout: config.smpp.idle_timeout.into(),
             });
         let mail = mail::MailSettings::new(&config.mail);
-        let world = Arc::new(if mail.is_some() { world.sending_mail() } else { world });
+        let gateway = Arc::new(if mail.is_some() { gateway.sending_mail() } else { gateway });
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
             url_file: url_file.clone(),
@@ -166,7 +166,7 @@ impl Running {
             smpp_addr,
             smpps_addr,
             certificates: [&https, &smpps].into_iter().flatten().map(|(_, tls)| tls.clone()).collect(),
-            world: world.clone(),
+            gateway: gateway.clone(),
             shutdown: config.shutdown,
             front: Workers::default(),
             links: Workers::default(),
@@ -174,13 +174,13 @@ impl Running {
             upkeep: Workers::default(),
         };
         running.start_periodic_tasks(&config);
-        carrier::supervise(&world, &running.links);
-        carrier::serve_probes(&world, &running.links);
+        carrier::supervise(&gateway, &running.links);
+        carrier::serve_probes(&gateway, &running.links);
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
-        world.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
-        webhooks::serve(world.clone(), settings, &running.webhooks);
+        gateway.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
+        webhooks::serve(gateway.clone(), settings, &running.webhooks);
         if let Some(mail) = mail {
-            mail::serve(world.clone(), mail, &running.webhooks);
+            mail::serve(gateway.clone(), mail, &running.webhooks);
         }
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
@@ -226,13 +226,13 @@ impl Running {
             );
         }
         for tls in &self.certificates {
-            drop(tls.reload(self.world.clock.now()));
+            drop(tls.reload(self.gateway.clock.now()));
         }
-        alarm_checks::check_certificates(&self.world, &self.certificates);
+        alarm_checks::check_certificates(&self.gateway, &self.certificates);
     }
 
-    pub fn world(&self) -> &Arc<World> {
-        &self.world
+    pub fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
     }
 
     /// Stops the gateway so that customers notice nothing: first a load balancer learns that it is not ready, then it takes
@@ -240,19 +240,19 @@ impl Running {
     /// for carriers' responses, and closes the store last: another node takes the engine over.
     pub async fn stop(self) -> Result<(), StoreError> {
         let ShutdownSection { announce, linger } = self.shutdown;
-        self.world.announce_stop();
+        self.gateway.announce_stop();
         let _ = within(announce.into(), std::future::pending::<()>()).await;
         // Commands find no running gateway from here on. If the file stays, their connection fails.
         let _ = std::fs::remove_file(&self.url_file);
         self.front.leave_within(linger.into()).await;
         self.front.stop().await;
         // Only now: what a bind or connection had sent until then is accepted.
-        self.world.start_draining();
+        self.gateway.start_draining();
         self.links.stop().await;
         self.webhooks.stop().await;
-        node_messages::announce(&self.world);
+        node_messages::announce(&self.gateway);
         self.upkeep.stop().await;
-        self.world.store.close().await
+        self.gateway.store.close().await
     }
 
     fn serve_smpp(
@@ -267,76 +267,74 @@ impl Running {
         let sealed = sealed.map(|(socket, tls)| smpp::SmppListener { socket, tls: Some(tls) });
         for (name, listener) in [("smpp", plain), ("smpps", sealed)] {
             let Some(listener) = listener else { continue };
-            let (world, settings, workers) = (self.world.clone(), settings.clone(), self.front.clone());
-            self.front.spawn_named(name, smpp::serve(listener, world, settings, workers));
+            let (gateway, settings, workers) = (self.gateway.clone(), settings.clone(), self.front.clone());
+            self.front.spawn_named(name, smpp::serve(listener, gateway, settings, workers));
         }
         Ok(())
     }
 
     /// Starts the periodic tasks.
     fn start_periodic_tasks(&self, config: &Config) {
-        self.repeat_at_engine("upkeep/tick", TICK, |world| async move {
-            world.store.tick(world.clock.now()).await
+        self.repeat_at_engine("upkeep/tick", TICK, |gateway| async move {
+            gateway.store.tick(gateway.clock.now()).await
         });
-        self.repeat("upkeep/look", LOOK, |world| async move {
-            alarm_checks::run_checks(&world);
-            nodes::exchange_notices(&world);
+        self.repeat("upkeep/look", LOOK, |gateway| async move {
+            alarm_checks::run_checks(&gateway);
+            nodes::exchange_notices(&gateway);
             Ok(())
         });
-        if let Some(letters) = self.world.store.letters() {
-            let receiving = nodes::receive_messages(self.world.clone(), letters, self.upkeep.stopping());
+        if let Some(envelopes) = self.gateway.store.envelopes() {
+            let receiving = nodes::receive_messages(self.gateway.clone(), envelopes, self.upkeep.stopping());
             self.upkeep.spawn_named("upkeep/node-messages", receiving);
-            self.repeat("upkeep/limits", SHARE_LIMITS, |world| async move {
-                node_messages::share_limits(&world);
+            self.repeat("upkeep/limits", SHARE_LIMITS, |gateway| async move {
+                node_messages::share_limits(&gateway);
                 Ok(())
             });
-            self.repeat("upkeep/announcements", LOOK, |world| async move {
-                node_messages::announce(&world);
+            self.repeat("upkeep/announcements", LOOK, |gateway| async move {
+                node_messages::announce(&gateway);
                 Ok(())
             });
         }
-        let following = nodes::follow_catalogue(self.world.clone(), self.upkeep.stopping());
+        let following = nodes::follow_catalogue(self.gateway.clone(), self.upkeep.stopping());
         self.upkeep.spawn_named("upkeep/catalogue", following);
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
-        self.repeat("upkeep/slow-look", SLOW_LOOK, move |world| {
-            alarm_checks::run_slow_checks(world, certificates.clone())
+        self.repeat("upkeep/slow-look", SLOW_LOOK, move |gateway| {
+            alarm_checks::run_slow_checks(gateway, certificates.clone())
         });
         let fail_over = Arc::new(FailOver::default());
-        self.repeat_at_engine("upkeep/fail-over", LOOK_EVERY, move |world| {
+        self.repeat_at_engine("upkeep/fail-over", LOOK_EVERY, move |gateway| {
             let fail_over = fail_over.clone();
-            async move { fail_over.look(&world).await }
+            async move { fail_over.look(&gateway).await }
         });
-        self.repeat_at_engine("upkeep/sweep", SWEEP, |world| async move {
-            let now = world.clock.now();
+        self.repeat_at_engine("upkeep/sweep", SWEEP, |gateway| async move {
+            let now = gateway.clock.now();
             // A failure of one must not prevent the other.
-            let (daily, swept) = (world.store.delete_expired(now).await, world.store.sweep(now).await);
+            let (daily, swept) = (gateway.store.delete_expired(now).await, gateway.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
         let warnings = Arc::new(balance_warnings::BalanceWarnings::read(&config.data.folder));
-        self.repeat_at_engine("upkeep/balance-warnings", SWEEP, move |world| {
+        self.repeat_at_engine("upkeep/balance-warnings", SWEEP, move |gateway| {
             let warnings = warnings.clone();
-            async move { warnings.check(&world).await }
+            async move { warnings.check(&gateway).await }
         });
-        self.repeat_at_engine(
-            "upkeep/keys",
-            MERGE_KEYS,
-            |world| async move { world.store.merge_keys().await },
-        );
+        self.repeat_at_engine("upkeep/keys", MERGE_KEYS, |gateway| async move {
+            gateway.store.merge_keys().await
+        });
         let keep = purge::retention(&config.retention);
-        self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
-        self.repeat("upkeep/erasures", SWEEP, |world| async move {
-            world.store.replay_erasures(world.clock.now()).await.map(drop)
+        self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |gateway| purge::purge(gateway, keep));
+        self.repeat("upkeep/erasures", SWEEP, |gateway| async move {
+            gateway.store.replay_erasures(gateway.clock.now()).await.map(drop)
         });
-        self.repeat("upkeep/split-messages", SWEEP, |world| async move {
-            world.split_messages().drop_expired(world.clock.now());
+        self.repeat("upkeep/split-messages", SWEEP, |gateway| async move {
+            gateway.split_messages().drop_expired(gateway.clock.now());
             Ok(())
         });
-        self.repeat("upkeep/purge-record", purge::PURGE, move |world| purge::purge_record(world, keep));
-        self.repeat_at_engine("upkeep/rematch", REMATCH, |world| async move {
-            for (carrier, name, document) in world.catalogue().carriers() {
+        self.repeat("upkeep/purge-record", purge::PURGE, move |gateway| purge::purge_record(gateway, keep));
+        self.repeat_at_engine("upkeep/rematch", REMATCH, |gateway| async move {
+            for (carrier, name, document) in gateway.catalogue().carriers() {
                 let ids = document.profile.ids;
                 let Rematched { tried, matched } =
-                    world.store.rematch(*carrier, ids, world.clock.now()).await?;
+                    gateway.store.rematch(*carrier, ids, gateway.clock.now()).await?;
                 if matched > 0 {
                     tracing::info!(carrier = %name, tried, matched, "Matched parked receipts to their parts");
                 }
@@ -350,19 +348,19 @@ impl Running {
         &self,
         name: &str,
         every: Duration,
-        work: impl Fn(Arc<World>) -> F + Send + 'static,
+        work: impl Fn(Arc<Gateway>) -> F + Send + 'static,
     ) where
         F: Future<Output = Result<(), StoreError>> + Send + 'static,
     {
         // Work without a pause of its own must not be looked at all the time.
         let pause = every.max(LOOK);
-        self.repeat(name, every, move |world| {
-            let work = world.store.runs_engine().then(|| work(world.clone()));
+        self.repeat(name, every, move |gateway| {
+            let work = gateway.store.runs_engine().then(|| work(gateway.clone()));
             async move {
                 match work {
                     Some(work) => work.await,
                     None => {
-                        world.clock.sleep(pause).await;
+                        gateway.clock.sleep(pause).await;
                         Ok(())
                     }
                 }
@@ -370,24 +368,24 @@ impl Running {
         });
     }
 
-    fn repeat<F>(&self, name: &str, every: Duration, work: impl Fn(Arc<World>) -> F + Send + 'static)
+    fn repeat<F>(&self, name: &str, every: Duration, work: impl Fn(Arc<Gateway>) -> F + Send + 'static)
     where
         F: Future<Output = Result<(), StoreError>> + Send + 'static,
     {
-        let (world, stopping) = (self.world.clone(), self.upkeep.stopping());
+        let (gateway, stopping) = (self.gateway.clone(), self.upkeep.stopping());
         let task = name.to_owned();
         self.upkeep.spawn_named(name, async move {
             loop {
                 // Safe to cancel: the next run continues.
                 let done = tokio::select! {
-                    done = work(world.clone()) => done,
+                    done = work(gateway.clone()) => done,
                     () = stopping.cancelled() => return,
                 };
                 if let Err(fault) = done {
                     tracing::error!(%fault, task, "Periodic task failed; retrying");
                 }
                 tokio::select! {
-                    () = world.clock.sleep(every) => {}
+                    () = gateway.clock.sleep(every) => {}
                     () = stopping.cancelled() => return,
                 }
             }

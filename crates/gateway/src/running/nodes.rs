@@ -1,12 +1,12 @@
 //! What the nodes on one server tell each other, and changes of the setup by other nodes.
 
 use crate::app::operator;
+use crate::gateway::Gateway;
 use crate::node_messages::{self, ReceivedQuery};
 use crate::provision;
-use crate::world::World;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
-use hermod_store::Letter;
+use hermod_store::NodeEnvelope;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -21,16 +21,16 @@ struct Notice {
 }
 
 /// Tells the other nodes about this one, and takes in what they say.
-pub(super) fn exchange_notices(world: &World) {
-    let notice = Notice { sending: world.carriers.sending() };
+pub(super) fn exchange_notices(gateway: &Gateway) {
+    let notice = Notice { sending: gateway.carriers.sending() };
     match serde_json::to_vec(&notice) {
-        Ok(notice) => world.store.set_notice(notice),
+        Ok(notice) => gateway.store.set_notice(notice),
         Err(error) => tracing::error!(%error, "The notice for the other nodes could not be written"),
     }
     // A node of another release may say what this one does not understand.
-    let said = world.store.notices();
+    let said = gateway.store.notices();
     let understood = said.iter().filter_map(|notice| serde_json::from_slice::<Notice>(notice).ok());
-    world.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
+    gateway.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
 }
 
 /// Queries of other nodes that are answered at the same time.
@@ -38,19 +38,19 @@ const QUERIES_MAX: usize = 8;
 
 /// Acts on the messages of other nodes, until `stopping` is cancelled.
 pub(super) async fn receive_messages(
-    world: Arc<World>,
-    mut letters: mpsc::Receiver<Letter>,
+    gateway: Arc<Gateway>,
+    mut envelopes: mpsc::Receiver<NodeEnvelope>,
     stopping: CancellationToken,
 ) {
     let mut answering = JoinSet::new();
     loop {
         tokio::select! {
-            Some(letter) = letters.recv() => {
-                let Some(received) = node_messages::receive(&world, &letter) else { continue };
+            Some(envelope) = envelopes.recv() => {
+                let Some(received) = node_messages::receive(&gateway, &envelope) else { continue };
                 // Beyond the limit there is no answer, and the other node lists this one as missing.
                 if answering.len() < QUERIES_MAX {
-                    let world = world.clone();
-                    answering.spawn(async move { answer(&world, received).await });
+                    let gateway = gateway.clone();
+                    answering.spawn(async move { answer(&gateway, received).await });
                 }
             }
             Some(_) = answering.join_next() => {}
@@ -59,19 +59,19 @@ pub(super) async fn receive_messages(
     }
 }
 
-async fn answer(world: &World, ReceivedQuery { asker, query }: ReceivedQuery) {
-    if let Some(answer) = operator::answer_query(world, query).await {
-        asker.answer(world, answer);
+async fn answer(gateway: &Gateway, ReceivedQuery { asker, query }: ReceivedQuery) {
+    if let Some(answer) = operator::answer_query(gateway, query).await {
+        asker.answer(gateway, answer);
     }
 }
 
 /// Reads the setup again whenever it was changed, until `stopping` is cancelled.
-pub(super) async fn follow_catalogue(world: Arc<World>, stopping: CancellationToken) {
-    if world.store.nodes().is_empty() {
+pub(super) async fn follow_catalogue(gateway: Arc<Gateway>, stopping: CancellationToken) {
+    if gateway.store.nodes().is_empty() {
         // The store is embedded: no other process changes it.
         return;
     }
-    let mut changes = world.store.catalogue_changes();
+    let mut changes = gateway.store.catalogue_changes();
     // It may have changed since this gateway read it and before it listened here.
     changes.mark_changed();
     loop {
@@ -80,10 +80,10 @@ pub(super) async fn follow_catalogue(world: Arc<World>, stopping: CancellationTo
             () = stopping.cancelled() => return,
         }
         // Not between a change of this node and its effect.
-        let _alone = world.changing.lock().await;
+        let _alone = gateway.changing.lock().await;
         changes.mark_unchanged();
-        match provision::load_catalogue(&world.store).await {
-            Ok(catalogue) => world.set_catalogue(catalogue),
+        match provision::load_catalogue(&gateway.store).await {
+            Ok(catalogue) => gateway.set_catalogue(catalogue),
             Err(error) => {
                 tracing::error!(%error, "The changed setup could not be read; the old one stays in effect")
             }

@@ -2,7 +2,7 @@
 
 use crate::clock::Moment;
 use crate::config;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::time::Timestamp;
 use hermod_store::{Retention, StoreError};
 use std::sync::Arc;
@@ -32,27 +32,27 @@ pub(super) fn retention(settings: &config::RetentionSection) -> Retention {
 /// must not purge everything; after a real long stop, the next start catches up.
 const AHEAD_MAX: Duration = Duration::from_secs(7 * 86_400);
 
-pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), StoreError> {
+pub(super) async fn purge(gateway: Arc<Gateway>, keep: Retention) -> Result<(), StoreError> {
     // The sweep expires messages first, after a long stop.
-    world.clock.sleep(PURGE).await;
+    gateway.clock.sleep(PURGE).await;
     // One time for all steps, so that data that becomes due meanwhile does not extend the purge.
-    let now = retention_time(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
-    let began = world.clock.moment();
+    let now = retention_time(gateway.clock.now(), gateway.store.newest_at_open(), gateway.clock.moment());
+    let began = gateway.clock.moment();
     loop {
-        let step = world.clock.moment();
-        if world.store.purge(keep, now).await?.is_nothing() {
+        let step = gateway.clock.moment();
+        if gateway.store.purge(keep, now).await?.is_nothing() {
             return Ok(());
         }
-        let done = world.clock.moment();
-        world.clock.sleep(pause(done.since(began), done.since(step))).await;
+        let done = gateway.clock.moment();
+        gateway.clock.sleep(pause(done.since(began), done.since(step))).await;
     }
 }
 
 /// Purges the record of a node without the engine. The node with the engine purges its own with the rest.
-pub(super) async fn purge_record(world: Arc<World>, keep: Retention) -> Result<(), StoreError> {
-    if !world.store.runs_engine() {
-        let now = retention_time(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
-        world.store.purge_record(keep, now);
+pub(super) async fn purge_record(gateway: Arc<Gateway>, keep: Retention) -> Result<(), StoreError> {
+    if !gateway.store.runs_engine() {
+        let now = retention_time(gateway.clock.now(), gateway.store.newest_at_open(), gateway.clock.moment());
+        gateway.store.purge_record(keep, now);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Views of the binds of customers: who is bound, from where, and what the bind carries.
 
 use super::carriers::{LastErrorView, tenths};
-use crate::board::BindSnapshot;
+use crate::live_status::BindSnapshot;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

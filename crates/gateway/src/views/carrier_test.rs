@@ -1,6 +1,6 @@
 //! Test messages to a carrier, and the trace of its PDUs.
 
-use crate::board::{PduDirection, ProbeLine, ProbeReport, TraceLine};
+use crate::live_status::{PduDirection, ProbeLine, ProbeReport, TraceLine};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

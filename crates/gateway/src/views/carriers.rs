@@ -1,6 +1,6 @@
 //! Carriers and their links, alarms, resuming a stopped carrier.
 
-use crate::board::{Alarm, CarrierSnapshot, LastError, LinkSnapshot, Stopped, Traffic};
+use crate::live_status::{Alarm, CarrierSnapshot, LastError, LinkSnapshot, Stopped, Traffic};
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::time::Timestamp;
 use hermod_store::CarrierQueue;

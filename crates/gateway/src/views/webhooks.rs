@@ -1,7 +1,7 @@
 //! An account's webhooks: endpoints, events, attempts, replays, the signing secret.
 
 use super::paging::{Limit, Paged, RowNumber};
-use crate::board::TestReport;
+use crate::live_status::TestReport;
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;

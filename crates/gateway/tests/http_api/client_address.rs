@@ -37,7 +37,7 @@ async fn ask(service: &Service, source: &str, key: &str, headers: Headers<'_>) -
         .call("GET", "/api/v1/balance", &headers, b"")
         .await;
     // Refills the token bucket.
-    service.world.clock.advance(Duration::from_secs(1));
+    service.gateway.clock.advance(Duration::from_secs(1));
     reply
 }
 
@@ -152,11 +152,11 @@ async fn address_is_limited_after_ten_failed_authentications() {
     assert_eq!(failures(&service, "2001:db8::2:2").await.0, 0);
     assert_eq!(failures(&service, "2001:db8:0:1::1").await.0, 10);
     // One attempt is free again every six seconds.
-    service.world.clock.advance(Duration::from_millis(5_999));
+    service.gateway.clock.advance(Duration::from_millis(5_999));
     assert_eq!(failures(&service, "192.0.2.1").await.0, 0);
-    service.world.clock.advance(Duration::from_millis(1));
+    service.gateway.clock.advance(Duration::from_millis(1));
     assert_eq!(failures(&service, "192.0.2.1").await.0, 1);
-    service.world.clock.advance(Duration::from_secs(3600));
+    service.gateway.clock.advance(Duration::from_secs(3600));
     assert_eq!(failures(&service, "192.0.2.1").await.0, 10);
 }
 
@@ -182,7 +182,7 @@ async fn right_secret_from(service: &Service, source: &str, key: &str) -> Reply 
     let mut client = Client::connect_from(source, service.address).await;
     let reply = client.get(key, "/api/v1/balance").await;
     // Refills the token bucket but not the failed attempts.
-    service.world.clock.advance(Duration::from_millis(500));
+    service.gateway.clock.advance(Duration::from_millis(500));
     reply
 }
 
@@ -208,7 +208,7 @@ async fn correct_secret_during_a_guessing_storm_is_rejected_from_that_address_on
     assert!(reply.header("retry-after").is_some());
     assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 200, "another address");
     assert_eq!(right_secret_from(&service, attacker, ACME).await.status, 200, "another key");
-    service.world.clock.advance(Duration::from_secs(60));
+    service.gateway.clock.advance(Duration::from_secs(60));
     assert_eq!(right_secret_from(&service, attacker, SLOW).await.status, 200, "the storm is over");
 }
 
@@ -221,7 +221,7 @@ async fn proven_address_is_not_rejected_during_a_guessing_storm() {
         assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 200);
     }
     // After a day without a successful authentication the address is no longer proven.
-    service.world.clock.advance(Duration::from_secs(24 * 3600));
+    service.gateway.clock.advance(Duration::from_secs(24 * 3600));
     storm_from(&service, STRANGER, SLOW).await;
     assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 429);
 }

@@ -12,7 +12,7 @@ async fn seconds_until_bytes_or_close(service: &Service, client: &mut Client) ->
     while !client.closes_within(Duration::from_millis(20)).await && !client.has_unread() {
         seconds += 1;
         assert!(seconds < 300, "nothing happens");
-        service.world.clock.advance(Duration::from_secs(1));
+        service.gateway.clock.advance(Duration::from_secs(1));
     }
     seconds
 }
@@ -44,7 +44,7 @@ async fn trickled_header_bytes_do_not_extend_the_timeout() {
     let mut seconds = 0;
     while !client.closes_within(Duration::from_millis(20)).await {
         client.write_while_open(b"x").await;
-        service.world.clock.advance(Duration::from_secs(1));
+        service.gateway.clock.advance(Duration::from_secs(1));
         seconds += 1;
         assert!(seconds < 60, "still open");
     }
@@ -79,7 +79,7 @@ async fn idle_connection_is_kept_for_75_seconds() {
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
         // In steps: each timeout check must leave the connection open.
         for _ in 0..7 {
-            service.world.clock.advance(Duration::from_secs(10));
+            service.gateway.clock.advance(Duration::from_secs(10));
             assert!(!client.closes_within(Duration::from_millis(5)).await);
         }
     }

@@ -51,7 +51,7 @@ async fn three_credential_forms_authenticate_and_all_others_get_401() {
         // A 401 does not close the connection.
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "{name}");
         // Too many failures in a row would get 429.
-        service.world.clock.advance(Duration::from_secs(6));
+        service.gateway.clock.advance(Duration::from_secs(6));
     }
 }
 
@@ -112,7 +112,7 @@ async fn expired_or_revoked_key_or_key_of_a_closed_account_gets_401() {
         let reply = service.get(key, "/api/v1/balance").await;
         assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"), "{key}");
     }
-    service.world.clock.advance(Duration::from_secs(3600));
+    service.gateway.clock.advance(Duration::from_secs(3600));
     let reply = service.get(EXPIRING, "/api/v1/balance").await;
     assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"));
     service.assert_still_serving().await;

@@ -8,10 +8,10 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::http_api::{MetricsPage, RenderMetrics, router};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::http::{HttpLimits, HttpListener, Reach, Security, TrustedProxies, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
-use hermod_gateway::world::World;
 use hermod_store::{LedgerEntry, LedgerKind, OpenOptions, Store};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Default for Opening {
 }
 
 pub(crate) struct Service {
-    pub(crate) world: Arc<World>,
+    pub(crate) gateway: Arc<Gateway>,
     pub(crate) workers: Workers,
     pub(crate) address: SocketAddr,
     _folder: TempDir,
@@ -111,13 +111,13 @@ impl Service {
         }
         let pepper = Pepper::new(b"pepper");
         let catalogue = Catalogue::build(documents(&pepper)).unwrap();
-        let world = World::new(clock.clone(), store, pepper, catalogue, Duration::from_secs(72 * 3600));
-        let world = Arc::new(world.limiting_body_memory(body_memory_max));
+        let gateway = Gateway::new(clock.clone(), store, pepper, catalogue, Duration::from_secs(72 * 3600));
+        let gateway = Arc::new(gateway.limiting_body_memory(body_memory_max));
         let workers = Workers::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let page = MetricsPage { render, reach };
-        let (routes, owner) = (router(world.clone(), Some(page), None), workers.clone());
+        let (routes, owner) = (router(gateway.clone(), Some(page), None), workers.clone());
         let listener = HttpListener {
             socket: listener,
             security,
@@ -125,7 +125,7 @@ impl Service {
             proxy_protocol_from: Arc::new(proxy_protocol_from),
         };
         workers.spawn_named("http", async move { serve(listener, routes, clock, &owner, limits).await });
-        Service { world, workers, address, _folder: folder }
+        Service { gateway, workers, address, _folder: folder }
     }
 
     pub(crate) async fn client(&self) -> Client {

@@ -226,7 +226,7 @@ async fn begin_large_send(service: &Service, bytes: u64) -> (crate::client::Clie
     let mut client = service.client().await;
     client.write(send_head(&format!("Content-Length: {MIB}\r\n"))).await;
     client.write(&body).await;
-    while service.world.body_memory.used() < bytes {
+    while service.gateway.body_memory.used() < bytes {
         pause().await;
     }
     (client, last)
@@ -251,7 +251,7 @@ async fn large_bodies_over_the_memory_limit_get_503_and_small_ones_are_accepted(
     }
     let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
-    while service.world.body_memory.used() > 0 {
+    while service.gateway.body_memory.used() > 0 {
         pause().await;
     }
 }
@@ -263,7 +263,7 @@ async fn public_pages_answer_get_and_head_only_and_hold_no_body() {
         let mut client = service.client().await;
         client.write(format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: {MIB}\r\n\r\n")).await;
         client.write(vec![b'x'; MIB - 1]).await;
-        assert_eq!(service.world.body_memory.used(), 0, "{path}");
+        assert_eq!(service.gateway.body_memory.used(), 0, "{path}");
         client.write("x").await;
         let reply = client.read().await.unwrap();
         assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, HEAD")), "{path}");

@@ -139,7 +139,7 @@ async fn incomplete_body_gets_400_after_its_timeout_and_others_are_served_meanwh
         match within(Duration::from_millis(20), slow.as_mut()).await {
             Ok(answer) => break answer.unwrap(),
             Err(_) => {
-                secured.service.world.clock.advance(Duration::from_secs(1));
+                secured.service.gateway.clock.advance(Duration::from_secs(1));
                 seconds += 1;
                 assert!(seconds < 90, "no answer");
             }
@@ -160,7 +160,7 @@ async fn idle_connection_is_closed_after_75_seconds() {
     assert_eq!(client.call(get("/api/v1/balance")).await.unwrap().0, 200);
     let mut seconds = 0;
     while within(Duration::from_millis(20), &mut client.ended).await.is_err() {
-        secured.service.world.clock.advance(Duration::from_secs(1));
+        secured.service.gateway.clock.advance(Duration::from_secs(1));
         seconds += 1;
         assert!(seconds < 120, "still open");
     }
@@ -173,7 +173,7 @@ async fn connection_without_a_request_is_closed_after_10_seconds() {
     let mut client = Http2Client::connect(&secured).await;
     let mut seconds = 0;
     while within(Duration::from_millis(20), &mut client.ended).await.is_err() {
-        secured.service.world.clock.advance(Duration::from_secs(1));
+        secured.service.gateway.clock.advance(Duration::from_secs(1));
         seconds += 1;
         assert!(seconds < 60, "still open");
     }

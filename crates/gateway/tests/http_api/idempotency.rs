@@ -150,7 +150,7 @@ async fn keyed_request_while_the_store_is_closed_gets_503_for_every_body() {
     let service = Service::start().await;
     let key: Headers<'_> = &[("Idempotency-Key", "order-1")];
     assert_eq!(service.send(ACME, key, SEND).await.status, 202);
-    service.world.store.close().await.unwrap();
+    service.gateway.store.close().await.unwrap();
     let refused = [
         r#"{"to":"nonsense"}"#,
         r#"{"to":"+4915112345678","from":"Other","text":"hello"}"#,

@@ -110,7 +110,7 @@ async fn mutated_requests_get_documented_responses_and_balances_add_up() {
         refused += statuses.iter().filter(|status| *status == "400").count();
         assert_eq!(costs.len(), statuses.iter().filter(|status| *status == "202").count());
         // Refills the token buckets.
-        service.world.clock.advance(Duration::from_secs(1));
+        service.gateway.clock.advance(Duration::from_secs(1));
     }
     assert!(accepted > 50 && refused > 500, "{accepted} accepted, {refused} rejected: too few for this test");
     assert_eq!(service.balance(ACME).await, left.to_string());

@@ -53,7 +53,7 @@ async fn requests_are_counted_by_route_and_status() {
 #[tokio::test]
 async fn draining_gateway_is_alive_but_not_ready() {
     let service = Service::start().await;
-    service.world.start_draining();
+    service.gateway.start_draining();
     let mut client = service.client().await;
     let reply = client.call("GET", "/readyz", &[], b"").await;
     assert_eq!(reply.status, 503);
@@ -101,7 +101,7 @@ async fn gateway_that_leaves_serves_kept_connections_and_closes_them_after_the_r
     let mut kept = service.client().await;
     assert_eq!(kept.get(ACME, "/api/v1/balance").await.status, 200);
     let mut fresh = service.client().await;
-    service.world.announce_stop();
+    service.gateway.announce_stop();
     assert_eq!(kept.call("GET", "/readyz", &[], b"").await.status, 503);
     let left = service.workers.leave_within(Duration::from_secs(600));
     let served = async {
@@ -135,7 +135,7 @@ async fn stop_closes_an_unfinished_request_after_five_seconds() {
         let mut seconds = 0;
         while !stuck.closes_within(Duration::from_millis(20)).await {
             seconds += 1;
-            service.world.clock.advance(Duration::from_secs(1));
+            service.gateway.clock.advance(Duration::from_secs(1));
         }
         assert!(seconds >= 5, "closed after {seconds} s of the 5 it may take");
     };

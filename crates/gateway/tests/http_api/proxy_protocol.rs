@@ -102,7 +102,7 @@ async fn load_balancer_without_a_header_is_not_served() {
     let mut seconds = 0;
     while !silent.closes_within(Duration::from_millis(20)).await {
         seconds += 1;
-        service.world.clock.advance(Duration::from_secs(1));
+        service.gateway.clock.advance(Duration::from_secs(1));
     }
     assert!((10..13).contains(&seconds), "closed after {seconds} s");
 }

@@ -23,10 +23,10 @@ async fn token_bucket_of_two_allows_two_requests_and_refills() {
     }
     // Another connection has its own bucket.
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
-    service.world.clock.advance(Duration::from_millis(500));
+    service.gateway.clock.advance(Duration::from_millis(500));
     assert_eq!(client.get(SLOW, "/api/v1/balance").await.status, 200);
     assert_eq!(client.get(SLOW, "/api/v1/balance").await.status, 429);
-    service.world.clock.advance(Duration::from_secs(1));
+    service.gateway.clock.advance(Duration::from_secs(1));
     assert_eq!(client.get(SLOW, "/api/v1/balance").await.status, 200);
 }
 

@@ -191,7 +191,7 @@ async fn concurrent_sends_against_a_small_balance_accept_exactly_what_it_covers(
 async fn draining_gateway_rejects_new_messages_and_answers_replays() {
     let service = Service::start().await;
     let first = service.send(ACME, &[("Idempotency-Key", "k")], SEND).await;
-    service.world.start_draining();
+    service.gateway.start_draining();
     let reply = service.send(ACME, &[], SEND).await;
     assert_eq!((reply.status, reply.code()), (503, "GATEWAY_UNAVAILABLE"));
     assert_eq!(reply.header("retry-after"), Some("5"));

@@ -32,12 +32,12 @@ fn timed(work: impl FnOnce()) -> i64 {
 #[tokio::test]
 async fn unknown_key_wrong_secret_and_unreadable_credentials_take_the_same_time() {
     let service = Service::start().await;
-    let world = &service.world;
+    let gateway = &service.gateway;
     let guess = "a-guess-with-as-many-characters-as-a-secret";
     let given = |key: &str| Some(Credentials { key: key.to_owned(), secret: Secret::new(guess) });
     let kinds: [Option<Credentials>; KINDS] = [given(ACME), given("unknown-key"), None];
     let source = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let digest = world.pepper.digest("another secret");
+    let digest = gateway.pepper.digest("another secret");
     let mut samples: [Vec<i64>; KINDS] = Default::default();
     let mut compare = Vec::new();
     for round in 0..SAMPLES {
@@ -45,9 +45,9 @@ async fn unknown_key_wrong_secret_and_unreadable_credentials_take_the_same_time(
             // Each kind is first, second and last equally often.
             let kind = (round + place) % KINDS;
             let credentials = kinds[kind].as_ref();
-            samples[kind].push(timed(|| assert!(authenticate(world, credentials, source).is_err())));
+            samples[kind].push(timed(|| assert!(authenticate(gateway, credentials, source).is_err())));
         }
-        compare.push(timed(|| assert!(!world.pepper.matches(guess, &digest))));
+        compare.push(timed(|| assert!(!gateway.pepper.matches(guess, &digest))));
     }
     let medians = samples.map(median_of);
     let (least, most) = (medians.iter().min().unwrap(), medians.iter().max().unwrap());

@@ -170,7 +170,7 @@ async fn client_without_a_handshake_in_time_is_closed_and_does_not_delay_others(
     let mut seconds = 0;
     while !silent.closes_within(Duration::from_millis(20)).await {
         halting.write_while_open(&[7]).await;
-        secured.service.world.clock.advance(Duration::from_secs(1));
+        secured.service.gateway.clock.advance(Duration::from_secs(1));
         seconds += 1;
         assert!(seconds < 60, "still open");
     }

@@ -2,13 +2,13 @@
 
 use crate::fixture::ApiFixture;
 use hermod_domain::ids::{AccountId, ConnectionId};
-use hermod_gateway::board::{BoundAs, LiveBind, NewBind, Order};
+use hermod_gateway::live_status::{BoundAs, LiveBind, NewBind, Order};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::time::Duration;
 
 fn enter(fixture: &ApiFixture, system_id: &str, kind: BoundAs) -> LiveBind {
-    let account = fixture.world.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
+    let account = fixture.gateway.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
     let new = NewBind {
         connection: ConnectionId::new(1),
         account,
@@ -19,9 +19,9 @@ fn enter(fixture: &ApiFixture, system_id: &str, kind: BoundAs) -> LiveBind {
         tls: true,
         window: 10,
         address_range: "^49".to_owned(),
-        now: fixture.world.clock.now(),
+        now: fixture.gateway.clock.now(),
     };
-    fixture.world.binds.enter(new, 10).expect("there is room")
+    fixture.gateway.binds.enter(new, 10).expect("there is room")
 }
 
 #[tokio::test]
@@ -30,13 +30,13 @@ async fn bind_view_has_its_properties_and_counts() {
     assert_eq!(fixture.get("/binds").await.body["items"], json!([]));
     let bind = enter(&fixture, "shop", BoundAs::Transceiver);
     let other = enter(&fixture, "bakery", BoundAs::Receiver);
-    bind.submitted(30, fixture.world.clock.moment());
+    bind.submitted(30, fixture.gateway.clock.moment());
     bind.refused(2);
     bind.receipts(5);
     bind.set_window_in(3);
     bind.set_window_out(1);
-    bind.failed("0x0B from a carrier".to_owned(), fixture.world.clock.now());
-    fixture.world.clock.advance(Duration::from_secs(10));
+    bind.failed("0x0B from a carrier".to_owned(), fixture.gateway.clock.now());
+    fixture.gateway.clock.advance(Duration::from_secs(10));
     let body = fixture.get("/binds").await.body;
     let seen = &body["items"][0];
     assert_eq!(

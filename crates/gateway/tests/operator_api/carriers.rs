@@ -5,8 +5,8 @@ use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::receipt::ReceiptWords;
-use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, PduDirection};
 use hermod_gateway::edges::carrier::serve_probes;
+use hermod_gateway::live_status::{AlarmKind, Direction, LinkSettings, LinkState, PduDirection};
 use hermod_gateway::workers::Workers;
 use hermod_store::{LinkKind, ReceiptRecord};
 use serde_json::{Value, json};
@@ -16,28 +16,28 @@ use std::time::Duration;
 use tracing::Level;
 
 fn acme(fixture: &ApiFixture) -> CarrierId {
-    fixture.world.catalogue().carriers()[0].0
+    fixture.gateway.catalogue().carriers()[0].0
 }
 
 #[tokio::test]
 async fn link_view_has_its_state_and_counts() {
     let fixture = ApiFixture::open().await.running();
-    let world = &fixture.world;
+    let gateway = &fixture.gateway;
     let unseen = fixture.get("/links").await.body;
     assert_eq!(
         (&unseen["items"][0]["carrier"], &unseen["items"][0]["health"], &unseen["items"][0]["links"]),
         (&json!("acme"), &json!("down"), &json!([]))
     );
     let settings = LinkSettings { address: "127.0.0.1:1".to_owned(), tls: false, window: 10, full_rate: 100 };
-    let state = world.carriers.open(acme(&fixture), "acme");
-    let now = world.clock.now();
+    let state = gateway.carriers.open(acme(&fixture), "acme");
+    let now = gateway.clock.now();
     let link = state.link(1, Direction::Both, settings.clone(), now);
     link.enter(LinkState::Bound, now);
     let other = state.link(2, Direction::Both, settings, now);
     other.failed("cannot connect: refused".to_owned(), now);
     other.wait_until(now.plus(Duration::from_secs(40)), now);
     state.set_health(Health::Up);
-    link.submitted(30, world.clock.moment());
+    link.submitted(30, gateway.clock.moment());
     link.set_out(4);
     link.set_rate(50, true);
     (0..8).for_each(|_| link.accepted());
@@ -45,7 +45,7 @@ async fn link_view_has_its_state_and_counts() {
     link.refused(ErrorClass::Temporary);
     link.refused(ErrorClass::Throttled);
     link.unmatched_receipts(1);
-    world.clock.advance(Duration::from_secs(10));
+    gateway.clock.advance(Duration::from_secs(10));
 
     let body = fixture.get("/links").await.body;
     let seen = &body["items"][0];
@@ -77,9 +77,15 @@ async fn link_view_has_its_state_and_counts() {
 #[tokio::test]
 async fn stopped_carrier_is_resumed() {
     let fixture = ApiFixture::open().await.running();
-    let state = fixture.world.carriers.open(acme(&fixture), "acme");
-    state.stop("it said 80 times a minute that we are wrong".to_owned(), fixture.world.clock.now());
-    fixture.world.alarms.raise(AlarmKind::CarrierStopped, "acme", "", "stopped", fixture.world.clock.now());
+    let state = fixture.gateway.carriers.open(acme(&fixture), "acme");
+    state.stop("it said 80 times a minute that we are wrong".to_owned(), fixture.gateway.clock.now());
+    fixture.gateway.alarms.raise(
+        AlarmKind::CarrierStopped,
+        "acme",
+        "",
+        "stopped",
+        fixture.gateway.clock.now(),
+    );
     let seen = fixture.get("/links").await.body["items"][0].clone();
     assert_eq!(
         (&seen["health"], &seen["stopped"]["since"]),
@@ -95,7 +101,7 @@ async fn stopped_carrier_is_resumed() {
 #[tokio::test]
 async fn alarms_have_an_instruction_and_can_be_acknowledged() {
     let fixture = ApiFixture::open().await.running();
-    let (alarms, now) = (&fixture.world.alarms, fixture.world.clock.now());
+    let (alarms, now) = (&fixture.gateway.alarms, fixture.gateway.clock.now());
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
     alarms.raise(AlarmKind::CarrierDown, "beta", "", "no link for a minute", now);
@@ -104,7 +110,7 @@ async fn alarms_have_an_instruction_and_can_be_acknowledged() {
         body["items"][0],
         json!({
             "kind": "unknown-status", "carrier": "acme", "about": "0x400", "detail": "it answered 0x400", "count": 2,
-            "what_to_do": "Ask the carrier what the code means and add it to the retry list.",
+            "what_to_do": "PendingQuery the carrier what the code means and add it to the retry list.",
             "first_at": "2026-06-15T12:00:00Z", "last_at": "2026-06-15T12:00:00Z",
         })
     );
@@ -118,15 +124,15 @@ async fn alarms_have_an_instruction_and_can_be_acknowledged() {
 #[tokio::test]
 async fn carrier_trace_ends_after_its_duration() {
     let fixture = ApiFixture::open().await.running();
-    let world = &fixture.world;
+    let gateway = &fixture.gateway;
     assert_eq!(
         fixture.get("/carriers/acme/trace").await.body,
         json!({"items": [], "next": 0, "until": null})
     );
     let started = fixture.put("/carriers/acme/trace", json!({"for": "60s"})).await.body;
     assert_eq!(started, json!({"carrier": "acme", "until": "2026-06-15T12:01:00Z"}));
-    let state = world.carriers.get(acme(&fixture)).unwrap();
-    let note = |way, line: &str| state.trace.note(1, way, line.to_owned(), world.clock.now());
+    let state = gateway.carriers.get(acme(&fixture)).unwrap();
+    let note = |way, line: &str| state.trace.note(1, way, line.to_owned(), gateway.clock.now());
     note(PduDirection::Out, "enquire_link seq=1");
     note(PduDirection::In, "enquire_link_resp seq=1");
     let read = fixture.get("/carriers/acme/trace").await.body;
@@ -137,7 +143,7 @@ async fn carrier_trace_ends_after_its_duration() {
         json!([{"seq": 2, "at": "2026-06-15T12:00:00Z", "link": 1, "way": "in", "line": "enquire_link_resp seq=1"}])
     );
     assert_eq!(fixture.get("/carriers/acme/trace?after=2").await.body["next"], 2);
-    world.clock.advance(Duration::from_secs(61));
+    gateway.clock.advance(Duration::from_secs(61));
     assert_eq!(fixture.get("/carriers/acme/trace").await.body["until"], Value::Null);
     fixture.put("/carriers/acme/trace", json!({"for": "10s"})).await;
     assert_eq!(fixture.delete("/carriers/acme/trace").await.body, json!({"carrier": "acme", "until": null}));
@@ -158,7 +164,7 @@ async fn carrier_trace_ends_after_its_duration() {
 async fn carrier_test_sends_one_message() {
     let fixture = ApiFixture::open().await.running();
     let workers = Workers::default();
-    serve_probes(&fixture.world, &workers);
+    serve_probes(&fixture.gateway, &workers);
     let log = Log::default();
     let writer = log.clone();
     let subscriber =
@@ -192,8 +198,8 @@ async fn carrier_test_sends_one_message() {
 #[tokio::test]
 async fn parked_receipts_are_listed_with_their_status() {
     let fixture = ApiFixture::open().await;
-    let world = &fixture.world;
-    let link = world.store.open_link(acme(&fixture), LinkKind::Sends, IdConversion::None).await.unwrap();
+    let gateway = &fixture.gateway;
+    let link = gateway.store.open_link(acme(&fixture), LinkKind::Sends, IdConversion::None).await.unwrap();
     let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
         sequence,
         remote: Some(RemoteId::from_text(id).unwrap()),
@@ -205,7 +211,7 @@ async fn parked_receipts_are_listed_with_their_status() {
         sender: None,
     };
     let receipts = vec![receipt(1, "9308878062554710043", None), receipt(2, "27", Some("MAYBE"))];
-    link.record(Vec::new(), receipts, Vec::new(), 0, world.clock.now()).await.unwrap();
+    link.record(Vec::new(), receipts, Vec::new(), 0, gateway.clock.now()).await.unwrap();
     link.handout().await;
     let body = fixture.get("/carriers/acme/receipts").await.body;
     assert_eq!((&body["ids"], &body["hint"], &body["given_up"]), (&json!("none"), &Value::Null, &json!(0)));

@@ -159,14 +159,14 @@ async fn secrets_are_returned_once() {
     let made = fixture.put("/keys/k2", json!({"connection": "shop-http"})).await;
     let secret = made.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
     assert_eq!(made.body["secrets"][0]["key"], "k2");
-    let digest = |key: &str| fixture.world.catalogue().key(key).unwrap().secret_digest.clone();
-    assert!(fixture.world.pepper.matches(&secret, &digest("k2")));
+    let digest = |key: &str| fixture.gateway.catalogue().key(key).unwrap().secret_digest.clone();
+    assert!(fixture.gateway.pepper.matches(&secret, &digest("k2")));
 
     let rotated = fixture.call("POST", "/keys/k2/rotate", "", "").await;
     assert_eq!(rotated.status, 200, "{}", rotated.text);
     let next = rotated.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
-    assert!(fixture.world.pepper.matches(&next, &digest("k2")));
-    assert!(!fixture.world.pepper.matches(&secret, &digest("k2")));
+    assert!(fixture.gateway.pepper.matches(&next, &digest("k2")));
+    assert!(!fixture.gateway.pepper.matches(&secret, &digest("k2")));
     let changed = &rotated.body["changes"][0]["fields"];
     assert_eq!(*changed, json!([{"field": "secret", "before": "(hidden)", "after": "(hidden)"}]));
     assert_eq!(fixture.call("POST", "/keys/nobody/rotate", "", "").await.status, 404);
@@ -192,7 +192,7 @@ async fn secrets_are_returned_once() {
 async fn change_is_effective_when_it_is_answered() {
     let fixture = ApiFixture::open().await;
     let verified = |fixture: &ApiFixture| {
-        let catalogue = fixture.world.catalogue();
+        let catalogue = fixture.gateway.catalogue();
         catalogue.account(fixture.account("shop")).unwrap().account.verified
     };
     assert!(verified(&fixture));
@@ -203,7 +203,7 @@ async fn change_is_effective_when_it_is_answered() {
 #[tokio::test]
 async fn change_is_completed_after_the_caller_disconnects() {
     let fixture = ApiFixture::open().await;
-    let mut changes = fixture.world.catalogue_changes();
+    let mut changes = fixture.gateway.catalogue_changes();
     changes.mark_unchanged();
     let mut call = Box::pin(fixture.put("/accounts/late", json!({"currency": "EUR"})));
     // The request has begun, and the caller stops waiting.
@@ -211,7 +211,7 @@ async fn change_is_completed_after_the_caller_disconnects() {
     drop(call);
     changes.changed().await.unwrap();
     assert_eq!(fixture.get("/accounts/late").await.status, 200);
-    assert!(fixture.world.catalogue().account(fixture.account("late")).is_some());
+    assert!(fixture.gateway.catalogue().account(fixture.account("late")).is_some());
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn lists_are_paged_and_filtered_by_account() {
 #[tokio::test]
 async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
     let fixture = ApiFixture::open().await;
-    let before = fixture.world.store.catalogue().await.unwrap();
+    let before = fixture.gateway.store.catalogue().await.unwrap();
     for (path, body, expect) in [
         ("/accounts/x", json!({}), "422 REFUSED: account \"x\": missing field `currency`"),
         (
@@ -325,5 +325,5 @@ async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
         fixture.patch("/accounts/nobody", json!({})).await.status_and_error(),
         "404 NOT_FOUND: there is no account \"nobody\""
     );
-    assert_eq!(fixture.world.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.gateway.store.catalogue().await.unwrap(), before);
 }

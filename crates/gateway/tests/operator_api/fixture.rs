@@ -11,12 +11,12 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::edges::http_api;
 use hermod_gateway::edges::operator_api::OperatorApi;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::http::{ConnectionInfo, Reach};
 use hermod_gateway::provision::{self, WantedSetup, load_catalogue};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::secrets::operator_token::OperatorToken;
 use hermod_gateway::workers::Workers;
-use hermod_gateway::world::World;
 use hermod_store::{OpenOptions, Store};
 use http_body_util::BodyExt;
 use hyper::service::Service;
@@ -66,7 +66,7 @@ connection = "shop-http"
 "#;
 
 pub(crate) struct ApiFixture {
-    pub(crate) world: Arc<World>,
+    pub(crate) gateway: Arc<Gateway>,
     router: Router,
     api: OperatorApi,
     _folder: Arc<TempDir>,
@@ -138,9 +138,9 @@ impl ApiFixture {
         provision::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
-        let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
-        let api = OperatorApi::new(world.clone(), token, Workers::default());
-        ApiFixture { world, router: api.clone().router(), api, _folder: Arc::new(folder) }
+        let gateway = Arc::new(Gateway::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
+        let api = OperatorApi::new(gateway.clone(), token, Workers::default());
+        ApiFixture { gateway, router: api.clone().router(), api, _folder: Arc::new(folder) }
     }
 
     /// Returns the fixture of a running gateway with links.
@@ -153,7 +153,7 @@ impl ApiFixture {
     pub(crate) fn on_local_listener(&self) -> ApiFixture {
         let api = self.api.clone().reachable_from(Reach::ThisMachine);
         ApiFixture {
-            world: self.world.clone(),
+            gateway: self.gateway.clone(),
             router: api.clone().router(),
             api,
             _folder: self._folder.clone(),
@@ -163,8 +163,8 @@ impl ApiFixture {
     /// Returns the fixture on a public listener. The caller's address is in a header.
     pub(crate) fn on_public_listener(&self) -> ApiFixture {
         let api = self.api.clone().reachable_from(Reach::Anywhere);
-        let (world, _folder) = (self.world.clone(), self._folder.clone());
-        ApiFixture { world, router: api.clone().router(), api, _folder }
+        let (gateway, _folder) = (self.gateway.clone(), self._folder.clone());
+        ApiFixture { gateway, router: api.clone().router(), api, _folder }
     }
 
     pub(crate) async fn post_from(&self, caller: &str, path: &str, body: Value) -> Reply {
@@ -183,7 +183,7 @@ impl ApiFixture {
     pub(crate) async fn send(&self, mut request: Request<Body>) -> Reply {
         if let Some(caller) = request.headers().get("x-caller") {
             let caller = caller.to_str().unwrap().parse().unwrap();
-            let connection = ConnectionInfo::new(caller, Arc::default(), self.world.clock.clone());
+            let connection = ConnectionInfo::new(caller, Arc::default(), self.gateway.clock.clone());
             request.extensions_mut().insert(connection);
         }
         let service = TowerToHyperService::new(self.router.clone());
@@ -223,9 +223,9 @@ impl ApiFixture {
         request.extensions_mut().insert(ConnectionInfo::new(
             caller,
             Arc::default(),
-            self.world.clock.clone(),
+            self.gateway.clock.clone(),
         ));
-        let service = TowerToHyperService::new(http_api::router(self.world.clone(), None, None));
+        let service = TowerToHyperService::new(http_api::router(self.gateway.clone(), None, None));
         let (head, body) = service.call(request).await.unwrap().into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         (head.status.as_u16(), serde_json::from_slice(&bytes).unwrap())
@@ -280,7 +280,7 @@ impl ApiFixture {
     }
 
     pub(crate) fn account(&self, name: &str) -> AccountId {
-        let catalogue = self.world.catalogue();
+        let catalogue = self.gateway.catalogue();
         let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
         found.unwrap()
     }

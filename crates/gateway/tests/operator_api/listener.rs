@@ -3,9 +3,9 @@
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, IpNetwork};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{GatewayOptions, OPERATOR_URL_FILE, Running, open};
 use hermod_gateway::secrets::operator_token::find;
-use hermod_gateway::world::World;
 use std::net::SocketAddr;
 use std::path::Path;
 use tempfile::TempDir;
@@ -115,14 +115,14 @@ async fn wrong_tokens_are_limited_and_a_proven_address_is_not() {
 }
 
 /// Sends a request without a token and with a body of `bytes` bytes. Returns the response.
-async fn post_open_page(address: SocketAddr, path: &str, bytes: usize, world: &World) -> String {
+async fn post_open_page(address: SocketAddr, path: &str, bytes: usize, gateway: &Gateway) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {bytes}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(&vec![b'x'; bytes - 1]).await.unwrap();
-    assert_eq!(world.body_memory.used(), 0, "{path} buffers the body of an unauthenticated caller");
+    assert_eq!(gateway.body_memory.used(), 0, "{path} buffers the body of an unauthenticated caller");
     stream.write_all(b"x").await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
@@ -134,14 +134,14 @@ async fn public_pages_answer_get_and_head_only_and_hold_no_body() {
     let Started { running, http, token, .. } = start(false).await;
     for path in ["/operator/v1/docs", "/operator/v1/openapi.json"] {
         for _ in 0..5 {
-            let answer = post_open_page(http, path, 4 * 1024 * 1024, running.world()).await;
+            let answer = post_open_page(http, path, 4 * 1024 * 1024, running.gateway()).await;
             assert_eq!(status(&answer), "405", "{answer}");
             assert!(answer.contains("allow: GET,HEAD"), "{answer}");
         }
         assert_eq!(status(&ask(http, "no token", path).await), "200");
     }
     // The body of an unauthenticated request is not buffered.
-    let answer = post_open_page(http, "/operator/v1/apply", 4 * 1024 * 1024, running.world()).await;
+    let answer = post_open_page(http, "/operator/v1/apply", 4 * 1024 * 1024, running.gateway()).await;
     assert_eq!(status(&answer), "401", "{answer}");
     assert_eq!(status(&ask(http, &token, "/operator/v1/accounts").await), "200");
     running.stop().await.unwrap();
@@ -167,7 +167,7 @@ async fn operator_request_bodies_count_towards_the_body_memory_limit() {
     let mut held = TcpStream::connect(http).await.unwrap();
     held.write_all(head.as_bytes()).await.unwrap();
     held.write_all(&vec![b'#'; 3 * mib - 1]).await.unwrap();
-    while running.world().body_memory.used() < 2 << 20 {
+    while running.gateway().body_memory.used() < 2 << 20 {
         pause().await;
     }
     let mut refused = TcpStream::connect(http).await.unwrap();

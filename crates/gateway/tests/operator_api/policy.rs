@@ -50,9 +50,9 @@ async fn review_case_is_returned_and_decided() {
         text: "look at http://x.example".to_owned(),
         digest: [7; 16],
         rules: vec!["links".to_owned()],
-        now: fixture.world.clock.now(),
+        now: fixture.gateway.clock.now(),
     };
-    fixture.world.store.screen(screened).await.unwrap();
+    fixture.gateway.store.screen(screened).await.unwrap();
     let open = fixture.get("/reviews?state=open").await.body;
     let id = open["items"][0]["id"].clone();
     let case = fixture.get(&format!("/reviews/{id}")).await.body;
@@ -92,7 +92,7 @@ async fn account_traffic_has_its_controls() {
     fixture.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
     fixture.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
     let name = "range".into();
-    fixture.world.watched.count(fixture.account("shop"), &name);
+    fixture.gateway.watched.count(fixture.account("shop"), &name);
     let traffic = fixture.get("/accounts/shop/traffic").await.body;
     assert_eq!(
         traffic,

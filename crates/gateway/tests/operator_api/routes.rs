@@ -15,7 +15,7 @@ fn setup() -> String {
 }
 
 fn carrier(fixture: &ApiFixture, name: &str) -> CarrierId {
-    let catalogue = fixture.world.catalogue();
+    let catalogue = fixture.gateway.catalogue();
     catalogue.carriers().iter().find(|(_, known, _)| known == name).unwrap().0
 }
 
@@ -92,8 +92,8 @@ async fn route_explanation_depends_on_carrier_health() {
             "acme stopped chosen: queues it until it is resumed: no other carrier can send; beta stopped in-reserve: cannot send: stopped",
         ),
     ] {
-        fixture.world.carriers.set_health(acme, first);
-        fixture.world.carriers.set_health(beta, second);
+        fixture.gateway.carriers.set_health(acme, first);
+        fixture.gateway.carriers.set_health(beta, second);
         let body = fixture.get(ask).await.body;
         let all = format!("A message to +4915112345678 goes by route 49 {sentence}");
         assert_eq!(body["sentence"], all);

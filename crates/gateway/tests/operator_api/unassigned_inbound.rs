@@ -9,9 +9,9 @@ use serde_json::json;
 
 /// Receives an MO message to a number that no account owns.
 async fn receive_mo(fixture: &ApiFixture, text: &str) {
-    let world = &fixture.world;
-    let acme = world.catalogue().carriers()[0].0;
-    let link = world.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
+    let gateway = &fixture.gateway;
+    let acme = gateway.catalogue().carriers()[0].0;
+    let link = gateway.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
     let part = InboundPart {
         source: SmppAddress::new(1, 1, b"4915112345678"),
         destination: SmppAddress::new(3, 0, b"80800"),
@@ -25,7 +25,7 @@ async fn receive_mo(fixture: &ApiFixture, text: &str) {
         },
     };
     let record = MoRecord { sequence: 1, part };
-    link.record(vec![], vec![], vec![record], 0, world.clock.now()).await.unwrap();
+    link.record(vec![], vec![], vec![record], 0, gateway.clock.now()).await.unwrap();
     assert_eq!(link.handout().await.received, [1]);
 }
 

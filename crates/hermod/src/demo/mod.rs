@@ -176,7 +176,7 @@ impl Start {
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
         let control = ControlSocket::open(&self.data_dir, number.clone())?;
         let url = format!("http://{}/", running.http_addr());
-        let portal = seed::make_portal_user(running.world(), url, &credentials.portal_password).await?;
+        let portal = seed::make_portal_user(running.gateway(), url, &credentials.portal_password).await?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
         let welcome = WelcomeText {
@@ -195,8 +195,8 @@ impl Start {
             file: self.apply.as_deref(),
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
-        let world = running.world().clone();
-        let trickle = showcase::run_trickle(has_showcase.then_some(&*world), &carrier);
+        let gateway = running.gateway().clone();
+        let trickle = showcase::run_trickle(has_showcase.then_some(&*gateway), &carrier);
         let busy = async { tokio::join!(control.serve(&carrier, &clock), trickle) };
         let ended = tokio::select! {
             ended = run_until_stopped(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use hermod_gateway::app::users::{Role, UserRefusal, invite, use_link};
 use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::config::Source;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::secrets::Secret;
-use hermod_gateway::world::World;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -106,21 +106,21 @@ pub(super) struct PortalAccess {
 
 /// Makes the user an owner of all accounts, unless the user has a password already.
 pub(super) async fn make_portal_user(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     url: String,
     password: &str,
 ) -> Result<PortalAccess, Failure> {
     let refused = |refusal: UserRefusal| Failure::failed(format!("the user of the portal: {refusal}"));
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let exists = catalogue.users().find(PORTAL_EMAIL).is_some_and(|(_, user)| user.password.is_some());
     if !exists {
-        let acting = Acting { world: world.clone(), author: Author::file(Path::new("of the demo")) };
+        let acting = Acting { gateway: gateway.clone(), author: Author::file(Path::new("of the demo")) };
         let mut accounts: Vec<&str> = catalogue.accounts().map(|(_, view)| view.name.as_str()).collect();
         accounts.sort_unstable();
         let password = Secret::new(password);
         for account in accounts {
             let link = invite(&acting, PORTAL_EMAIL, Some((account, Role::Owner))).await.map_err(refused)?;
-            use_link(world, link.token.reveal(), &password, None).await.map_err(refused)?;
+            use_link(gateway, link.token.reveal(), &password, None).await.map_err(refused)?;
         }
     }
     Ok(PortalAccess {

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, LogFormat, LogSection};
 use hermod_gateway::edges::operator_api;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::provision;
 use hermod_gateway::running::{self, Opened, StartError, StoreError};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Secret, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
-use hermod_gateway::world::World;
 use hyper::Response;
 use hyper::body::Body;
 use hyper::service::Service as _;
@@ -28,7 +28,7 @@ const TEMPORARY_CHARACTERS: usize = 16;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) struct InProcess {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     workers: Workers,
     api: operator_api::OperatorApi,
     token: Secret,
@@ -67,13 +67,13 @@ impl InProcess {
         let token = operator_token::find(config).map_err(Failure::failed)?;
         let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
         let https = config.https.wanted().map(|(address, _)| address);
-        let world = World::new(clock, store, pepper, catalogue, config.messages.validity.into())
+        let gateway = Gateway::new(clock, store, pepper, catalogue, config.messages.validity.into())
             .judging_webhooks_by(config.webhooks.rules())
             .with_portal_at(running::portal_url(config, config.http.listen, https));
-        let world = Arc::new(world);
+        let gateway = Arc::new(gateway);
         let workers = Workers::default();
-        let api = operator_api::OperatorApi::new(world.clone(), operator_token, workers.clone());
-        Ok(Some(InProcess { world, workers, api, token: Secret::new(token), temporary: None }))
+        let api = operator_api::OperatorApi::new(gateway.clone(), operator_token, workers.clone());
+        Ok(Some(InProcess { gateway, workers, api, token: Secret::new(token), temporary: None }))
     }
 
     /// Opens an empty temporary data folder.
@@ -122,10 +122,10 @@ impl InProcess {
     }
 
     pub(super) async fn close(self) -> CommandResult {
-        let InProcess { world, workers, api, token: _, temporary } = self;
+        let InProcess { gateway, workers, api, token: _, temporary } = self;
         drop(api);
         workers.stop().await;
-        world.store.close().await.map_err(Failure::failed)?;
+        gateway.store.close().await.map_err(Failure::failed)?;
         if let Some(folder) = temporary {
             let removed = std::fs::remove_dir_all(&folder);
             removed.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;

@@ -16,9 +16,9 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{
     Bytes, Config, IpNetwork, MailSection, MailTls, Period, ShutdownSection, Source, StoreAddress,
 };
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
-use hermod_gateway::world::World;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -147,25 +147,25 @@ impl InProcess {
 
     /// Applies a provision text to the running gateway.
     pub(crate) async fn provision(&self, text: &str) {
-        let world = self.running.world();
+        let gateway = self.running.gateway();
         let source = Source { path: "change.toml".into(), text: text.to_owned() };
         let wanted: WantedSetup = source.parse().expect("a provision file");
-        let wanted = wanted.judged_by(world.webhook_rules.clone());
+        let wanted = wanted.judged_by(gateway.webhook_rules.clone());
         // On a server the gateway also reads the setup after each change, and must not do so in between.
-        let _alone = world.change_alone().await.expect("the lock of the setup");
+        let _alone = gateway.change_alone().await.expect("the lock of the setup");
         let plan = provision::apply(
-            &world.store,
-            &world.pepper,
+            &gateway.store,
+            &gateway.pepper,
             &wanted,
             &Author::operator(None),
-            world.clock.now(),
+            gateway.clock.now(),
         )
         .await;
-        world.set_catalogue(plan.expect("the provision file is valid").catalogue);
+        gateway.set_catalogue(plan.expect("the provision file is valid").catalogue);
     }
 
-    pub(crate) fn world(&self) -> &Arc<World> {
-        self.running.world()
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        self.running.gateway()
     }
 
     pub(crate) async fn stop(self) {

@@ -63,10 +63,10 @@ pub(super) async fn list(
         by: Some(who.trim().to_owned()),
         action: Some(action.clone()),
         since: Some(since.trim().to_owned()),
-        before: before.map(|shown| RowNumber::from(portal.world.numbers.read(NumberKind::AuditRow, shown))),
+        before: before.map(|shown| RowNumber::from(portal.gateway.numbers.read(NumberKind::AuditRow, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_audit_log(&portal.world, query).await;
+    let found = operator::list_audit_log(&portal.gateway, query).await;
     let (status, found, error) = match found {
         Ok(found) => (StatusCode::OK, found, None),
         Err(refusal) => {
@@ -81,7 +81,7 @@ pub(super) async fn list(
     let same: String = set.map(|(name, value)| format!("&{name}={}", encode_segment(value))).collect();
     let audit = AuditPage {
         next: found.next.map(|next| {
-            let shown = portal.world.numbers.show(NumberKind::AuditRow, next);
+            let shown = portal.gateway.numbers.show(NumberKind::AuditRow, next);
             format!("{}?before={shown}{same}", shell.path("audit"))
         }),
         rows: found.items.into_iter().map(row).collect(),

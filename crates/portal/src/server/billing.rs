@@ -17,13 +17,13 @@ use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Day;
 use hermod_gateway::app::operator::{self, LiveBinds, OperatorRefusal};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::Fields;
 use hermod_gateway::views::money::{
     DayView, DaysQuery, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
 use hermod_gateway::views::paging::{Limit, RowNumber};
-use hermod_gateway::world::World;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -48,34 +48,34 @@ pub(super) async fn show(
     Query(BillingQuery { before }): Query<BillingQuery>,
 ) -> Reply {
     member.require(Permission::ReadMoney)?;
-    Ok(page(&billing(&portal.world, &member, before).await?))
+    Ok(page(&billing(&portal.gateway, &member, before).await?))
 }
 
-async fn billing(world: &World, member: &Member, before: Option<u64>) -> Result<BillingPage, NoPage> {
+async fn billing(gateway: &Gateway, member: &Member, before: Option<u64>) -> Result<BillingPage, NoPage> {
     let account = &member.account_name;
-    let before = before.map(|shown| RowNumber::from(world.numbers.read(NumberKind::LedgerRow, shown)));
+    let before = before.map(|shown| RowNumber::from(gateway.numbers.read(NumberKind::LedgerRow, shown)));
     let query = LedgerQuery { before, limit: Limit::try_from(ROWS.to_string()).ok() };
-    let ledger = operator::list_ledger(world, account, query).await?;
+    let ledger = operator::list_ledger(gateway, account, query).await?;
     let shell = member.shell(NavEntry::Billing);
     Ok(BillingPage {
-        funds: funds(world, member).await?,
-        warnings: member.may(Permission::ChangeMoney).then(|| warnings(world, member)),
+        funds: funds(gateway, member).await?,
+        warnings: member.may(Permission::ChangeMoney).then(|| warnings(gateway, member)),
         next: ledger.next.map(|next| {
-            let shown = world.numbers.show(NumberKind::LedgerRow, next.unsigned_abs());
+            let shown = gateway.numbers.show(NumberKind::LedgerRow, next.unsigned_abs());
             format!("{}?before={shown}", shell.path("billing"))
         }),
         ledger: ledger.items.into_iter().map(ledger_row).collect(),
-        months: months(world, account).await?,
+        months: months(gateway, account).await?,
         shell,
     })
 }
 
-async fn funds(world: &World, member: &Member) -> Result<Funds, NoPage> {
-    let balance = operator::show_balance(world, &member.account_name).await?;
-    let catalogue = world.catalogue();
+async fn funds(gateway: &Gateway, member: &Member) -> Result<Funds, NoPage> {
+    let balance = operator::show_balance(gateway, &member.account_name).await?;
+    let catalogue = gateway.catalogue();
     let minimum = catalogue.account(member.account).map(|view| view.account.minimum);
     Ok(Funds {
-        runway: runway_days(world, &member.account_name, balance.available.0).await?.map(runway_words),
+        runway: runway_days(gateway, &member.account_name, balance.available.0).await?.map(runway_words),
         available: amount(&balance.available.to_string()),
         balance: amount(&balance.balance.to_string()),
         credit_limit: amount(&balance.credit_limit.to_string()),
@@ -86,8 +86,8 @@ async fn funds(world: &World, member: &Member) -> Result<Funds, NoPage> {
     })
 }
 
-fn warnings(world: &World, member: &Member) -> Warnings {
-    let catalogue = world.catalogue();
+fn warnings(gateway: &Gateway, member: &Member) -> Warnings {
+    let catalogue = gateway.catalogue();
     let account = catalogue.account(member.account).map(|view| &view.account);
     let field =
         |amount: Option<Money>| Field::new(amount.map(|amount| amount.to_string()).unwrap_or_default());
@@ -134,10 +134,10 @@ fn kind_words(kind: &str) -> String {
 }
 
 /// Returns the months with messages of the last year, and the present one.
-async fn months(world: &World, account: &str) -> Result<Vec<Month>, OperatorRefusal> {
-    let today = world.clock.now().day();
+async fn months(gateway: &Gateway, account: &str) -> Result<Vec<Month>, OperatorRefusal> {
+    let today = gateway.clock.now().day();
     let query = DaysQuery { from: Day::new(today.get() - DAYS_LISTED).to_string(), to: today.to_string() };
-    let days = operator::list_days(world, account, &query).await?;
+    let days = operator::list_days(gateway, account, &query).await?;
     let mut sums: BTreeMap<String, (u64, Money)> = BTreeMap::new();
     sums.insert(month_of(&today.to_string()).to_owned(), (0, Money::ZERO));
     for DayView { day, messages, spend } in days.items {
@@ -199,7 +199,7 @@ pub(super) async fn save_warnings(
         [Ok(warn), Ok(urgent)] => (warn, urgent),
         [warn, urgent] => {
             let errors = [warn.err(), urgent.err()];
-            return invalid(&portal.world, &member, [warn_at, urgent_at], errors).await;
+            return invalid(&portal.gateway, &member, [warn_at, urgent_at], errors).await;
         }
     };
     let patch = Fields::from_iter([("warn_below".to_owned(), warn), ("urgent_below".to_owned(), urgent)]);
@@ -214,7 +214,7 @@ pub(super) async fn save_warnings(
                 }
                 _ => fault(refusal)?,
             };
-            invalid(&portal.world, &member, [warn_at, urgent_at], [None, Some(error)]).await
+            invalid(&portal.gateway, &member, [warn_at, urgent_at], [None, Some(error)]).await
         }
     }
 }
@@ -234,8 +234,13 @@ fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-async fn invalid(world: &World, member: &Member, texts: [String; 2], errors: [Option<String>; 2]) -> Reply {
-    let mut page = billing(world, member, None).await?;
+async fn invalid(
+    gateway: &Gateway,
+    member: &Member,
+    texts: [String; 2],
+    errors: [Option<String>; 2],
+) -> Reply {
+    let mut page = billing(gateway, member, None).await?;
     let [warn_at, urgent_at] = texts;
     let [warn_error, urgent_error] = errors;
     page.warnings = Some(Warnings {
@@ -257,11 +262,11 @@ pub(super) async fn show_statement(
     let days = days_of(month).ok_or(NoPage::NotFound)?;
     let account = &member.account_name;
     if is_csv {
-        let statement = operator::show_whole_statement(&portal.world, account, &days).await?;
+        let statement = operator::show_whole_statement(&portal.gateway, account, &days).await?;
         // Names of accounts are plain words.
         return Ok(csv(&format!("statement-{account}-{month}"), operator::statement_csv(&statement)));
     }
-    let statement = operator::show_statement(&portal.world, account, &days).await?;
+    let statement = operator::show_statement(&portal.gateway, account, &days).await?;
     Ok(page(&statement_page(&member, month, statement)))
 }
 

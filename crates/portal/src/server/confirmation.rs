@@ -30,7 +30,7 @@ pub(super) async fn show(
 
 fn form(portal: &Portal, member: &Member, next: &str) -> ReauthenticatePage {
     let next = next_page::checked(next);
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(member.session.user);
     ReauthenticatePage {
         shell: member.shell(NavEntry::Home),
@@ -59,7 +59,7 @@ pub(super) async fn submit(
 ) -> Reply {
     let (password, source) = (Secret::new(password), member.source.address);
     let again = form(&portal, &member, &next);
-    match confirm_password(&portal.world, &member.session, &password, &code, source).await {
+    match confirm_password(&portal.gateway, &member.session, &password, &code, source).await {
         Ok(()) => {
             let next = next_page::checked(&next);
             let sign = if next.contains('?') { '&' } else { '?' };

@@ -51,7 +51,7 @@ pub(super) fn set(portal: &Portal, source: &PageSource, token: &Secret) -> Heade
 
 /// Sets the token by which the browser of a user is known from now on.
 pub(super) fn remember_device(portal: &Portal, source: &PageSource, user: u32, response: &mut Response) {
-    let Some(token) = device_token(&portal.world, user) else { return };
+    let Some(token) = device_token(&portal.gateway, user) else { return };
     let cookie = header(device_name(portal, source), name(portal, source).1, token.reveal(), DEVICE_AGE);
     response.headers_mut().append(header::SET_COOKIE, cookie);
 }

@@ -51,7 +51,7 @@ async fn page_of(
     filter: DestinationFilter,
 ) -> Result<DestinationsPage, NoPage> {
     let shell = member.shell(NavEntry::Destinations);
-    let found = operator::list_destinations(&portal.world, &member.account_name)?;
+    let found = operator::list_destinations(&portal.gateway, &member.account_name)?;
     let wanted = filter.country.trim().to_lowercase();
     let fits = |item: &&DestinationView| {
         let is_named = item.country.to_lowercase().contains(&wanted) || item.code.to_lowercase() == wanted;
@@ -139,7 +139,7 @@ async fn answer(
         return Ok((Field::default(), None));
     }
     let query = LookupQuery { account: Some(member.account_name.clone()), from: None };
-    match operator::look_up_number(&portal.world, number, query, true).await {
+    match operator::look_up_number(&portal.gateway, number, query, true).await {
         Ok(view) => Ok((Field::new(view.number.clone()), Some(answer_of(shell, view)))),
         Err(refusal) => Ok((Field::invalid(number, fault(refusal)?), None)),
     }
@@ -193,7 +193,7 @@ fn answer_of(shell: &Shell, view: LookupView) -> NumberAnswer {
 /// `GET /accounts/{account}/destinations.csv`.
 pub(super) async fn export(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadMoney)?;
-    let found = operator::list_destinations(&portal.world, &member.account_name)?;
+    let found = operator::list_destinations(&portal.gateway, &member.account_name)?;
     let mut text = String::new();
     let headings = [
         "country",

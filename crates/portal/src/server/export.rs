@@ -28,7 +28,7 @@ pub(super) async fn messages(
     let filter = MessageListFilter::of_export(filter);
     let filter = if may_see_numbers { filter } else { filter.without_number() };
     let query = query_of(&member, &filter);
-    let rows = operator::export_messages(&portal.world, query, reader).await;
+    let rows = operator::export_messages(&portal.gateway, query, reader).await;
     let rows = rows.map_err(|refusal| match refusal {
         OperatorRefusal::ExportsRunning { .. } => NoPage::TooMany { wait_s: EXPORTS_RETRY_S },
         OperatorRefusal::InvalidField { .. } => NoPage::NotFound,
@@ -65,7 +65,7 @@ fn csv_stream(portal: &Portal, rows: Rows, name: &str) -> Response {
 
 /// Returns a file that the browser saves under a name with the day.
 pub(super) fn csv_of_today(portal: &Portal, name: &str, content: impl Into<Body>) -> Response {
-    csv(&format!("{name}-{}", portal.world.clock.now().day()), content)
+    csv(&format!("{name}-{}", portal.gateway.clock.now().day()), content)
 }
 
 /// Returns a file that the browser saves under a name: plain letters, digits and dashes.

@@ -8,12 +8,12 @@ use super::reply::{NoPage, Reply, page};
 use crate::pages::access::ForgottenPage;
 use axum::response::Response;
 use hermod_gateway::app::users;
-use hermod_gateway::world::SignInKey;
+use hermod_gateway::gateway::SignInKey;
 use serde::Deserialize;
 
 /// `GET /sign-in/forgotten`.
 pub(super) async fn show(axum::extract::State(portal): State) -> Response {
-    page(&ForgottenPage { sends_mail: portal.world.mail.is_open(), ..ForgottenPage::default() })
+    page(&ForgottenPage { sends_mail: portal.gateway.mail.is_open(), ..ForgottenPage::default() })
 }
 
 #[derive(Deserialize)]
@@ -27,15 +27,15 @@ pub(super) async fn submit(
     From(source): From,
     Form(ForgottenForm { email }): Form<ForgottenForm>,
 ) -> Reply {
-    let (world, sends_mail) = (portal.world.clone(), portal.world.mail.is_open());
+    let (gateway, sends_mail) = (portal.gateway.clone(), portal.gateway.mail.is_open());
     if let Some(address) = source.address {
-        let limited = world.fail_sign_in(address, SignInKey::Reset);
+        let limited = gateway.fail_sign_in(address, SignInKey::Reset);
         let wait_s = |wait: std::time::Duration| u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).max(1);
         limited.map_err(|wait| NoPage::TooMany { wait_s: wait_s(wait) })?;
     }
     if sends_mail {
         portal.workers.spawn_named("portal/reset", async move {
-            if let Err(refusal) = users::send_reset(&world, &email, source.address).await {
+            if let Err(refusal) = users::send_reset(&gateway, &email, source.address).await {
                 tracing::warn!(%refusal, "A link for a forgotten password was not sent");
             }
         });

@@ -25,7 +25,7 @@ pub(super) async fn guard(State(portal): State<Arc<Portal>>, request: Request, n
     let (head, body) = request.into_parts();
     let is_ours = portal.host.as_deref().is_none_or(|host| host::is_for(host, &head));
     let request = Request::from_parts(head, body);
-    let mut response = match receive(request, &portal.world.clock).await {
+    let mut response = match receive(request, &portal.gateway.clock).await {
         Ok(_) if !is_ours => {
             let text = "These pages are not at this host. Use the address that you were given.\n";
             (StatusCode::MISDIRECTED_REQUEST, text).into_response()

@@ -33,16 +33,16 @@ pub(super) async fn list(
     Query(HeldQuery { before }): Query<HeldQuery>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let numbers = &portal.world.numbers;
+    let numbers = &portal.gateway.numbers;
     let query = ReviewsQuery {
         account: Some(member.account_name.clone()),
         state: None,
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::Review, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_reviews(&portal.world, query).await?;
+    let found = operator::list_reviews(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Held);
-    let now = portal.world.clock.now();
+    let now = portal.gateway.clock.now();
     let can_send = member.may(Permission::SendMessages) && shell.can_open(&NavEntry::Compose);
     let row = |view: ReviewView| {
         let compose = can_send.then(|| {

@@ -16,8 +16,8 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::record::{StatisticView, StatisticsQuery, StatisticsView};
-use hermod_gateway::world::World;
 
 /// Countries in the chart.
 const COUNTRIES_SHOWN: usize = 8;
@@ -25,14 +25,14 @@ const COUNTRIES_SHOWN: usize = 8;
 /// `GET /accounts/{account}`.
 pub(super) async fn show(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let world = &*portal.world;
+    let gateway = &*portal.gateway;
     let account = &member.account_name;
-    let now = world.clock.now();
-    let by_hour = statistics(world, account, (SINCE, None), (Some("hour"), "all")).await?;
-    let by_day = statistics(world, account, ("14d", None), (Some("day"), "all")).await?;
-    let total = added_up(world, account, ("24h", None)).await?;
-    let week = added_up(world, account, ("8d", Some("24h"))).await?;
-    let by_country = countries(world, account).await?;
+    let now = gateway.clock.now();
+    let by_hour = statistics(gateway, account, (SINCE, None), (Some("hour"), "all")).await?;
+    let by_day = statistics(gateway, account, ("14d", None), (Some("day"), "all")).await?;
+    let total = added_up(gateway, account, ("24h", None)).await?;
+    let week = added_up(gateway, account, ("8d", Some("24h"))).await?;
+    let by_country = countries(gateway, account).await?;
     let weeks = Weeks::of(&by_hour.items);
     let hours = whole_day(now, &weeks);
     let days: Vec<u64> = by_day.items.iter().map(|row| row.accepted).collect();
@@ -40,15 +40,15 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     let was_delivered = by_day.items.iter().any(|row| row.delivered > 0);
     let shell = member.shell(NavEntry::Home);
     let money = match member.may(Permission::ReadMoney) {
-        true => Some(money(world, account).await?),
+        true => Some(money(gateway, account).await?),
         false => None,
     };
     let known = money.as_ref().map(|(money, runway)| (money.is_empty, *runway));
     Ok(page(&HomePage {
-        attention: attention(world, &member, &shell, known).await?,
+        attention: attention(gateway, &member, &shell, known).await?,
         first_steps: match was_delivered {
             true => Vec::new(),
-            false => first_steps(world, &member, &shell, has_traffic),
+            false => first_steps(gateway, &member, &shell, has_traffic),
         },
         money: money.map(|(money, _)| money.shown),
         today: grouped(weeks.today(now)),
@@ -62,7 +62,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         volume: volume_by_hour("Messages by hour", &volume(&hours, &weeks)),
         states: states_by_hour("Outcomes by hour", &hours),
         countries: horizontal_bars("Countries", &by_country, "Delivered"),
-        freshness: freshness(&world.clock, by_hour.record),
+        freshness: freshness(&gateway.clock, by_hour.record),
         shell,
     }))
 }
@@ -74,16 +74,16 @@ fn delivery_rate(all: &StatisticView) -> Option<String> {
 
 /// Returns the figures of a period in one row; none without messages.
 async fn added_up(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     period: (&str, Option<&str>),
 ) -> Result<Option<StatisticView>, OperatorRefusal> {
-    Ok(statistics(world, account, period, (None, "all")).await?.items.into_iter().next())
+    Ok(statistics(gateway, account, period, (None, "all")).await?.items.into_iter().next())
 }
 
 /// Reads statistics, per interval or added up.
 async fn statistics(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     (since, until): (&str, Option<&str>),
     (per, by): (Option<&str>, &str),
@@ -98,11 +98,11 @@ async fn statistics(
         until: until.map(str::to_owned),
         ..StatisticsQuery::default()
     };
-    operator::read_statistics(world, query).await
+    operator::read_statistics(gateway, query).await
 }
 
-async fn countries(world: &World, account: &str) -> Result<Vec<CountryBar>, OperatorRefusal> {
-    let found = statistics(world, account, ("24h", None), (None, "country")).await?;
+async fn countries(gateway: &Gateway, account: &str) -> Result<Vec<CountryBar>, OperatorRefusal> {
+    let found = statistics(gateway, account, ("24h", None), (None, "country")).await?;
     let bar = |row: &StatisticView| CountryBar {
         label: country_name(row.value.as_deref().unwrap_or_default()),
         count: row.accepted,
@@ -146,10 +146,10 @@ struct Funds {
 }
 
 /// Returns the available money, and for how many days it lasts.
-async fn money(world: &World, account: &str) -> Result<(Funds, Option<i64>), OperatorRefusal> {
-    let balance = operator::show_balance(world, account).await?;
+async fn money(gateway: &Gateway, account: &str) -> Result<(Funds, Option<i64>), OperatorRefusal> {
+    let balance = operator::show_balance(gateway, account).await?;
     let available = balance.available.0;
-    let runway = runway_days(world, account, available).await?;
+    let runway = runway_days(gateway, account, available).await?;
     let is_empty = available <= hermod_domain::money::Money::ZERO;
     let shown = AvailableFunds {
         available: amount(&balance.available.to_string()),

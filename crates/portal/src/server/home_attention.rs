@@ -10,8 +10,8 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::webhooks::EndpointView;
-use hermod_gateway::world::World;
 use std::time::Duration;
 
 /// An API key that expires within this time is named.
@@ -23,21 +23,21 @@ pub(super) const LOW_DAYS: i64 = 3;
 
 /// Returns what needs attention, the most urgent first. `runway` is how many days the balance lasts.
 pub(super) async fn attention(
-    world: &World,
+    gateway: &Gateway,
     member: &Member,
     shell: &Shell,
     money: Option<(bool, Option<i64>)>,
 ) -> Result<Vec<Notice>, OperatorRefusal> {
-    let catalogue = world.catalogue();
-    let now = world.clock.now();
+    let catalogue = gateway.catalogue();
+    let now = gateway.clock.now();
     let mut notices = about_account(&catalogue, member, shell);
     notices.extend(money.and_then(|(is_empty, runway)| about_money(shell, is_empty, runway)));
     if member.may(Permission::ReadSetup) {
-        let webhooks = operator::show_webhooks(world, &member.account_name).await?;
+        let webhooks = operator::show_webhooks(gateway, &member.account_name).await?;
         notices.extend(webhooks.endpoints.iter().filter_map(|endpoint| about_webhook(shell, endpoint, now)));
         notices.extend(about_setup(&catalogue, member, shell, now));
     }
-    let held = world.store.open_reviews_of(member.account).await?;
+    let held = gateway.store.open_reviews_of(member.account).await?;
     if held > 0 {
         let texts = if held == 1 { "text is" } else { "texts are" };
         let text = format!("{held} {texts} held for review and not sent.");
@@ -125,9 +125,14 @@ fn about_setup(catalogue: &Catalogue, member: &Member, shell: &Shell, now: Times
 }
 
 /// Returns the steps to the first delivered message.
-pub(super) fn first_steps(world: &World, member: &Member, shell: &Shell, has_sent: bool) -> Vec<FirstStep> {
-    let catalogue = world.catalogue();
-    let now = world.clock.now();
+pub(super) fn first_steps(
+    gateway: &Gateway,
+    member: &Member,
+    shell: &Shell,
+    has_sent: bool,
+) -> Vec<FirstStep> {
+    let catalogue = gateway.catalogue();
+    let now = gateway.clock.now();
     let has_key = catalogue.keys_of(member.account).iter().any(|(_, key)| key.is_valid_at(now));
     let has_sender =
         catalogue.account(member.account).is_some_and(|view| !view.approved_senders().is_empty());

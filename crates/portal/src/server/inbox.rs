@@ -18,9 +18,9 @@ use hermod_gateway::app::inbox::{
     find_inbound, list_threads, show_thread,
 };
 use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::paging::Limit;
 use hermod_gateway::views::record::{MessageView, MessagesQuery};
-use hermod_gateway::world::World;
 use serde::Deserialize;
 
 /// Threads of a page.
@@ -46,7 +46,7 @@ pub(super) async fn list(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let cursor = InboxCursor { slice, before };
-    let found = list_threads(&portal.world, member.account, cursor, THREADS).await?;
+    let found = list_threads(&portal.gateway, member.account, cursor, THREADS).await?;
     let shell = member.shell(NavEntry::Inbox);
     let rows = found.threads.into_iter().map(|thread| row(&member, &shell, slice, thread));
     Ok(page(&InboxPage {
@@ -124,10 +124,10 @@ pub(super) async fn thread(
     Query(ThreadQuery { before }): Query<ThreadQuery>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let world = &*portal.world;
+    let gateway = &*portal.gateway;
     let id = id.parse().map_err(|_| NoPage::NotFound)?;
-    let found = show_thread(world, member.account, id, before, MESSAGES).await?;
-    let own = own_messages(world, &member, &found, before).await?;
+    let found = show_thread(gateway, member.account, id, before, MESSAGES).await?;
+    let own = own_messages(gateway, &member, &found, before).await?;
     let shell = member.shell(NavEntry::Inbox);
     let may_read = member.may(Permission::ReadTexts);
     let received = found.messages.iter().map(|InboxMessage { record, delivery }| ThreadMessage {
@@ -139,7 +139,7 @@ pub(super) async fn thread(
     });
     let mut messages: Vec<ThreadMessage> = received.collect();
     for message in own {
-        messages.push(sent(world, &member, &shell, message).await);
+        messages.push(sent(gateway, &member, &shell, message).await);
     }
     messages.sort_by_key(|message| message.at);
     let can_reply = member.may(Permission::SendMessages) && Msisdn::parse(&found.from).is_ok();
@@ -156,7 +156,7 @@ pub(super) async fn thread(
 
 /// Returns the messages that the account sent to the handset from the same number, in the time of the shown MO messages.
 async fn own_messages(
-    world: &World,
+    gateway: &Gateway,
     member: &Member,
     found: &ThreadMessages,
     before: Option<u64>,
@@ -166,7 +166,7 @@ async fn own_messages(
         _ => None,
     };
     let until = match before {
-        Some(before) => find_inbound(world, member.account, before).await.ok().map(|mo| mo.received_at),
+        Some(before) => find_inbound(gateway, member.account, before).await.ok().map(|mo| mo.received_at),
         None => None,
     };
     let query = MessagesQuery {
@@ -178,7 +178,7 @@ async fn own_messages(
         limit: Limit::try_from(MESSAGES.to_string()).ok(),
         ..MessagesQuery::default()
     };
-    match operator::search_messages(world, query).await {
+    match operator::search_messages(gateway, query).await {
         Ok(found) => Ok(found.items),
         // The handset or the number of ours cannot be written to or from, or the record is off.
         Err(OperatorRefusal::InvalidField { .. } | OperatorRefusal::RecordOff) => Ok(Vec::new()),
@@ -186,9 +186,9 @@ async fn own_messages(
     }
 }
 
-async fn sent(world: &World, member: &Member, shell: &Shell, message: MessageView) -> ThreadMessage {
+async fn sent(gateway: &Gateway, member: &Member, shell: &Shell, message: MessageView) -> ThreadMessage {
     let text = match (MessageId::parse(&message.id), member.may(Permission::ReadTexts)) {
-        (Some(id), true) => world.store.message_text(member.account, id).await.ok().flatten(),
+        (Some(id), true) => gateway.store.message_text(member.account, id).await.ok().flatten(),
         _ => None,
     };
     ThreadMessage {

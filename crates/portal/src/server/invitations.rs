@@ -38,7 +38,7 @@ async fn open_invitations(
     session: &Session,
     link: &str,
 ) -> Result<Vec<OwnInvitation>, NoPage> {
-    let mut open = users::list_invitations(&portal.world, session.user);
+    let mut open = users::list_invitations(&portal.gateway, session.user);
     if let Some(of_link) = of_link(portal, session, link).await?
         && open.iter().all(|other| other.account != of_link.account)
     {
@@ -49,10 +49,10 @@ async fn open_invitations(
 
 /// Returns the invitation of a link, if it is one for this user.
 async fn of_link(portal: &Portal, session: &Session, token: &str) -> Result<Option<OwnInvitation>, NoPage> {
-    let link = users::find_link(&portal.world, token).await?.filter(|link| link.user == session.user);
+    let link = users::find_link(&portal.gateway, token).await?.filter(|link| link.user == session.user);
     let Some(link) = link else { return Ok(None) };
     let Some(account) = link.account else { return Ok(None) };
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(session.user).map(|(_, user)| user);
     let membership = user.and_then(|user| user.membership(account)).filter(|one| one.pending.is_some());
     let view = catalogue.account(account);
@@ -66,7 +66,7 @@ async fn of_link(portal: &Portal, session: &Session, token: &str) -> Result<Opti
 }
 
 fn invitations(portal: &Portal, session: &Session, link: &str, open: &[OwnInvitation]) -> InvitationsPage {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(session.user).map(|(_, user)| user);
     let row = |one: &OwnInvitation| InvitationCard {
         account: one.account_name.clone(),
@@ -109,7 +109,8 @@ pub(super) async fn answer(
     check_csrf(&session, &form.csrf)?;
     let open = open_invitations(&portal, &session, &form.link).await?;
     let find = |name: &str| open.iter().find(|one| one.account_name == name).ok_or(NoPage::NotFound);
-    let acting = Acting { world: portal.world.clone(), author: Author::user(&session.email, source.address) };
+    let acting =
+        Acting { gateway: portal.gateway.clone(), author: Author::user(&session.email, source.address) };
     if let Some(name) = &form.decline {
         users::decline_invitation(&acting, &session, find(name)?.account).await?;
         return Ok(redirect("/"));
@@ -117,7 +118,7 @@ pub(super) async fn answer(
     let invitation = find(form.accept.as_deref().unwrap_or_default())?;
     let password = Secret::new(form.password.as_str());
     let confirmed =
-        users::confirm_password(&portal.world, &session, &password, &form.code, source.address).await;
+        users::confirm_password(&portal.gateway, &session, &password, &form.code, source.address).await;
     let again = invitations(&portal, &session, &form.link, &open);
     match confirmed {
         Ok(()) => {}

@@ -33,8 +33,8 @@ pub(super) async fn show(
 }
 
 async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<KeyPage, NoPage> {
-    let now = portal.world.clock.now();
-    let used = operator::last_key_use(&portal.world, member.account, &own.id).await?;
+    let now = portal.gateway.clock.now();
+    let used = operator::last_key_use(&portal.gateway, member.account, &own.id).await?;
     let OwnKey { id, key, .. } = own;
     Ok(KeyPage {
         shell: member.shell(NavEntry::Keys),
@@ -84,7 +84,7 @@ pub(super) async fn save(
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
     let networks = allow_list::parse(&form.allow_list);
-    let expires = expiry(&form.expires, &own, portal.world.clock.now());
+    let expires = expiry(&form.expires, &own, portal.gateway.clock.now());
     let (networks, expires) = match (networks, expires) {
         (Ok(networks), Ok(expires)) => (networks, expires),
         (networks, expires) => {
@@ -187,7 +187,7 @@ pub(super) async fn rotate(
     let applied = operator::rotate_key(&member.acting(&portal), &id, overlap).await?;
     let secret = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let now = OwnKey::find(&portal, &member, &id)?;
-    let until = old_secret_until(&now.key, portal.world.clock.now());
+    let until = old_secret_until(&now.key, portal.gateway.clock.now());
     Ok(secret_page(&portal, &member, &id, &own.key.label, &secret, until))
 }
 
@@ -198,7 +198,7 @@ pub(super) async fn ask_revoke(
     Path((_, id)): KeyPath,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
-    let used = operator::last_key_use(&portal.world, member.account, &id).await?;
+    let used = operator::last_key_use(&portal.gateway, member.account, &id).await?;
     let used = used.map(|used| {
         let from = used.address.map(|address| format!(" from {address}")).unwrap_or_default();
         format!("It was last used at {}{from}.", used.at.to_iso())

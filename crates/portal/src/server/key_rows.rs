@@ -11,7 +11,7 @@ use crate::time::Time;
 use hermod_domain::catalogue::{ApiKey, Catalogue, Connection};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{OperatorRefusal, overlap_of};
-use hermod_gateway::board::KeyUse;
+use hermod_gateway::live_status::KeyUse;
 use hermod_gateway::views::entries::RotateQuery;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) struct OwnKey {
 impl OwnKey {
     /// A key of another account looks like one that does not exist.
     pub(super) fn find(portal: &Portal, member: &Member, id: &str) -> Result<OwnKey, NoPage> {
-        let catalogue = portal.world.catalogue();
+        let catalogue = portal.gateway.catalogue();
         let key = catalogue.key(id).cloned().ok_or(NoPage::NotFound)?;
         let connection = catalogue.connection(key.connection).ok_or(NoPage::NotFound)?;
         if connection.account != member.account {
@@ -97,5 +97,5 @@ pub(super) fn overlap(text: &str) -> Result<Duration, OperatorRefusal> {
 
 /// Returns the address of the HTTP API.
 pub(super) fn base_url(portal: &Portal) -> String {
-    format!("{}/api/v1", portal.world.portal_url)
+    format!("{}/api/v1", portal.gateway.portal_url)
 }

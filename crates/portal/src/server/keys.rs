@@ -59,7 +59,7 @@ async fn keys(
     create: CreateForm,
 ) -> Result<KeysPage, NoPage> {
     let rows = rows(portal, member).await?;
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let open =
         catalogue.connections_of(member.account).into_iter().filter(|(.., connection)| !connection.closed);
     let mut connections: Vec<&str> = open.map(|(_, name, _)| name).collect();
@@ -82,12 +82,12 @@ async fn keys(
 }
 
 async fn rows(portal: &Portal, member: &Member) -> Result<Vec<KeyRow>, NoPage> {
-    let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
+    let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let mut own = catalogue.keys_of(member.account);
     // Those that can be used first.
     own.sort_by_key(|(id, key)| (!key.is_valid_at(now), *id));
     let ids: Vec<&str> = own.iter().map(|(id, _)| *id).collect();
-    let uses = operator::last_key_uses(&portal.world, member.account, &ids).await?;
+    let uses = operator::last_key_uses(&portal.gateway, member.account, &ids).await?;
     let shown = own.iter().map(|(id, key)| {
         let connection = catalogue.connection_name(key.connection).unwrap_or_default();
         row(id, key, connection, uses.get(*id), now)
@@ -122,7 +122,7 @@ fn admission(portal: &Portal, own: &OwnKey, address: IpAddr) -> AddressCheck {
         (format!("Connection {}", own.connection_name()), &connection.allow),
     ];
     let mut answer = allow_list::admission(address, &own.id, lists);
-    if !own.key.is_valid_at(portal.world.clock.now()) {
+    if !own.key.is_valid_at(portal.gateway.clock.now()) {
         answer.is_admitted = false;
         answer.lists.push("The key is revoked or expired, so its requests are rejected anyway.".to_owned());
     }
@@ -150,7 +150,7 @@ pub(super) async fn create(
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed("keys")?;
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let own = catalogue.connections_of(member.account);
     if !own.iter().any(|(_, name, connection)| *name == form.connection && !connection.closed) {
         return Err(NoPage::NotFound);
@@ -162,7 +162,7 @@ pub(super) async fn create(
         }
     };
     let days = EXPIRIES.iter().find(|(value, ..)| *value == form.expires).and_then(|(.., days)| *days);
-    let expires = days.map(|days| portal.world.clock.now().plus(DAY * days).to_iso());
+    let expires = days.map(|days| portal.gateway.clock.now().plus(DAY * days).to_iso());
     let id = format!("key-{}", random_token(ID_CHARS).map_err(|_| NoPage::Failed)?);
     let mut fields = Map::new();
     fields.insert("connection".to_owned(), json!(form.connection));

@@ -28,10 +28,10 @@ const NEXT_DAY: &str = "at 00:00 UTC";
 pub(super) async fn show(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadMessages)?;
     let account = Some(member.account_name.clone());
-    let traffic = operator::show_traffic(&portal.world, &member.account_name).await?;
+    let traffic = operator::show_traffic(&portal.gateway, &member.account_name).await?;
     let query =
         RequestsQuery { account: account.clone(), since: Some("24h".to_owned()), ..RequestsQuery::default() };
-    let groups = operator::group_requests(&portal.world, query).await?;
+    let groups = operator::group_requests(&portal.gateway, query).await?;
     let limited = groups.items.into_iter().filter(|group| LIMIT_CODES.contains(&group.code.as_str()));
     let rejected = limited.map(|group| RejectedRow {
         code: group.code,
@@ -54,14 +54,14 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         controls,
         rejected,
         request: can_request.then(|| shell.path("requests")),
-        freshness: freshness(&portal.world.clock, groups.record),
+        freshness: freshness(&portal.gateway.clock, groups.record),
         shell,
     }))
 }
 
 fn notices(portal: &Portal, member: &Member, controls: &[ControlRow]) -> Vec<Notice> {
     let mut notices = Vec::new();
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let is_verified = catalogue.account(member.account).is_some_and(|view| view.account.verified);
     if !is_verified {
         let notice =
@@ -80,7 +80,7 @@ fn notices(portal: &Portal, member: &Member, controls: &[ControlRow]) -> Vec<Not
 }
 
 fn facts(portal: &Portal, member: &Member, traffic: &TrafficView) -> Result<Vec<Fact>, NoPage> {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let view = catalogue.account(member.account).ok_or(NoPage::NotFound)?;
     let (tier, usual) = match view.account.tier {
         Tier::Standard => ("Standard", "100 parts a second over all binds"),
@@ -107,7 +107,7 @@ fn facts(portal: &Portal, member: &Member, traffic: &TrafficView) -> Result<Vec<
 
 /// Returns the connections of the account with their use in the last hour, in the order of their names.
 async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionLimitsCard>, NoPage> {
-    let world = &portal.world;
+    let gateway = &portal.gateway;
     let account = Some(member.account_name.clone());
     let query = StatisticsQuery {
         account: account.clone(),
@@ -116,7 +116,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         since: Some("1h".to_owned()),
         ..StatisticsQuery::default()
     };
-    let minutes = operator::read_statistics(world, query).await?;
+    let minutes = operator::read_statistics(gateway, query).await?;
     let mut used: HashMap<String, (u64, u64)> = HashMap::new();
     for minute in minutes.items {
         let (accepted, busiest) = used.entry(minute.value.unwrap_or_default()).or_default();
@@ -130,13 +130,13 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         limit: Limit::try_from(COUNTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let over = operator::list_requests(world, over).await?;
+    let over = operator::list_requests(gateway, over).await?;
     let is_more = over.items.len() >= COUNTED_MAX;
     let mut limited: HashMap<String, u64> = HashMap::new();
     for request in over.items {
         *limited.entry(request.connection.unwrap_or_default()).or_default() += 1;
     }
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let row = |(_, name, connection): (ConnectionId, &str, &Connection)| {
         let (accepted, busiest) = used.get(name).copied().unwrap_or_default();
         let limited = limited.get(name).copied().unwrap_or_default();

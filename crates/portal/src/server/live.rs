@@ -18,7 +18,7 @@ use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, LiveFeed, OperatorRefusal};
 use hermod_gateway::app::users::is_session_open;
-use hermod_gateway::board::{NoSlot, Slot};
+use hermod_gateway::live_status::{NoSlot, Slot};
 use hermod_gateway::views::paging::Limit;
 use hermod_gateway::views::record::{LiveMessageView, LiveQuery, LiveView, MessagesQuery};
 use std::convert::Infallible;
@@ -42,7 +42,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         limit: Limit::try_from(ROWS.to_string()).ok(),
         ..MessagesQuery::default()
     };
-    let found = operator::search_messages(&portal.world, query).await?;
+    let found = operator::search_messages(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Live);
     let rows = found.items.into_iter().map(|message| LiveRow {
         accepted_at: time(&message.accepted_at).unwrap_or(Time(0)),
@@ -63,13 +63,13 @@ pub(super) async fn events(axum::extract::State(portal): State, member: Member, 
     let last =
         headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.trim().parse().ok());
     let slot =
-        portal.world.feeds.take(member.session.user).map_err(|NoSlot| NoPage::TooMany { wait_s: 5 })?;
+        portal.gateway.feeds.take(member.session.user).map_err(|NoSlot| NoPage::TooMany { wait_s: 5 })?;
     let query = LiveQuery { account: Some(member.account_name.clone()) };
-    let feed = operator::watch_live(&portal.world, &query, last).map_err(|refusal| match refusal {
+    let feed = operator::watch_live(&portal.gateway, &query, last).map_err(|refusal| match refusal {
         OperatorRefusal::Unavailable { .. } => NoPage::TooMany { wait_s: 5 },
         refusal => refusal.into(),
     })?;
-    let watcher = Watcher { checked_at: portal.world.clock.now(), portal, member, feed, _slot: slot };
+    let watcher = Watcher { checked_at: portal.gateway.clock.now(), portal, member, feed, _slot: slot };
     let begun = (Some(watcher), Some(format!("retry: {RETRY_MS}\n\n")));
     let events = stream::unfold(begun, |(watcher, first)| async move {
         let mut watcher = watcher?;
@@ -102,7 +102,7 @@ impl Watcher {
     /// Returns the next event as text; none when the stream ends.
     async fn next(&mut self) -> Option<String> {
         let stopping = self.portal.workers.stopping();
-        let clock = self.portal.world.clock.clone();
+        let clock = self.portal.gateway.clock.clone();
         let event = tokio::select! {
             biased;
             () = stopping.cancelled() => return None,
@@ -119,17 +119,17 @@ impl Watcher {
 
     /// Whether the session is open and its user still has the role in the account. Looks it up now and then.
     async fn may_go_on(&mut self) -> bool {
-        let world = &self.portal.world;
-        let now = world.clock.now();
+        let gateway = &self.portal.gateway;
+        let now = gateway.clock.now();
         if now.since(self.checked_at) < CHECK_EVERY {
             return true;
         }
         self.checked_at = now;
-        let catalogue = world.catalogue();
+        let catalogue = gateway.catalogue();
         let user = catalogue.users().by_id(self.member.session.user);
         let role = user.and_then(|(_, user)| user.role_in(self.member.account));
         role == Some(self.member.role)
-            && is_session_open(world, &self.member.session).await.unwrap_or_default()
+            && is_session_open(gateway, &self.member.session).await.unwrap_or_default()
     }
 }
 

@@ -44,7 +44,7 @@ impl FromRequestParts<Arc<Portal>> for MaybeSession {
         let Some(token) = cookie::token(portal, &source, &head.headers) else {
             return Ok(MaybeSession(None));
         };
-        Ok(MaybeSession(find_session(&portal.world, token.reveal()).await?))
+        Ok(MaybeSession(find_session(&portal.gateway, token.reveal()).await?))
     }
 }
 
@@ -95,7 +95,7 @@ impl FromRequestParts<Arc<Portal>> for Person {
 
     async fn from_request_parts(head: &mut Parts, portal: &Arc<Portal>) -> Result<Person, NoPage> {
         let session = session_of(head, portal).await?;
-        let catalogue = portal.world.catalogue();
+        let catalogue = portal.gateway.catalogue();
         let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
         if user.memberships().next().is_none() {
             return Err(NoPage::NoAccount);
@@ -119,7 +119,7 @@ async fn member_in(
     session: Session,
     wanted: Option<&str>,
 ) -> Result<Member, NoPage> {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
     let memberships = user.memberships().filter_map(|membership| {
         let view = catalogue.account(membership.account)?;
@@ -134,10 +134,10 @@ async fn member_in(
     let From(source) = From::from_request_parts(head, portal).await?;
     let done = flash::code(head.uri.query().unwrap_or_default());
     let low = match role.may(Permission::ReadMoney) {
-        true => low_balance(&portal.world, account).await.map_err(OperatorRefusal::from)?,
+        true => low_balance(&portal.gateway, account).await.map_err(OperatorRefusal::from)?,
         false => None,
     };
-    let invited_to = list_invitations(&portal.world, session.user).into_iter();
+    let invited_to = list_invitations(&portal.gateway, session.user).into_iter();
     let invited_to = invited_to.map(|invitation| invitation.account_name).collect();
     Ok(Member { session, account, account_name, role, accounts, source, done, low, invited_to })
 }
@@ -186,7 +186,7 @@ impl Member {
 
     /// Fails like a page that does not exist if the account has no connection with this name.
     pub(super) fn require_connection(&self, portal: &Portal, name: &str) -> Result<(), NoPage> {
-        let catalogue = portal.world.catalogue();
+        let catalogue = portal.gateway.catalogue();
         let connection = catalogue.connection_by_name(name).and_then(|id| catalogue.connection(id));
         let is_own = connection.is_some_and(|connection| connection.account == self.account);
         if is_own { Ok(()) } else { Err(NoPage::NotFound) }
@@ -195,7 +195,7 @@ impl Member {
     /// Returns the gateway with this user as the author of changes.
     pub(super) fn acting(&self, portal: &Portal) -> Acting {
         let author = Author::user(&self.session.email, self.source.address);
-        Acting { world: portal.world.clone(), author }
+        Acting { gateway: portal.gateway.clone(), author }
     }
 
     /// Returns the address of a page of this account, such as `keys`.

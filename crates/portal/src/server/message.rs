@@ -17,8 +17,8 @@ use hermod_domain::permission::Permission;
 use hermod_domain::receipt::{DlrCode, ErrCode, ReportStatus};
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_gateway::app::operator;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::record::{HistoryView, MessageDetailView, MessageView, StepView};
-use hermod_gateway::world::World;
 use std::time::Duration;
 
 /// Where the page of the API lists the values of `err_code`.
@@ -35,13 +35,13 @@ pub(super) async fn show(
     Path((_, id)): Path<(String, String)>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let world = &*portal.world;
+    let gateway = &*portal.gateway;
     let account = Some(member.account_name.as_str());
-    let MessageDetailView { message, history } = operator::show_message(world, account, &id).await?;
+    let MessageDetailView { message, history } = operator::show_message(gateway, account, &id).await?;
     let stored = MessageId::parse(&message.id).ok_or(NoPage::NotFound)?;
     let text = match member.may(Permission::ReadTexts) {
         true => {
-            let text = world.store.message_text(member.account, stored).await.ok().flatten();
+            let text = gateway.store.message_text(member.account, stored).await.ok().flatten();
             text_of(text, &message, portal.texts_kept)
         }
         false => Text::HiddenForRole,
@@ -63,18 +63,18 @@ pub(super) async fn show(
         text,
         cost: cost(&message, &history),
         timeline: steps.map(|step| step_of(step, may_see)).collect(),
-        attempts: attempts_of(world, &member, &shell, &history.timeline, accepted_at).await,
+        attempts: attempts_of(gateway, &member, &shell, &history.timeline, accepted_at).await,
         send_again: can_send.then_some(again),
-        refresh_ms: refresh_ms(world, &message, accepted_at),
-        freshness: freshness(&world.clock, history.record),
+        refresh_ms: refresh_ms(gateway, &message, accepted_at),
+        freshness: freshness(&gateway.clock, history.record),
         id: message.id,
         shell,
     }))
 }
 
 /// Returns when the page is worth reading again.
-fn refresh_ms(world: &World, message: &MessageView, accepted_at: Time) -> Option<u32> {
-    let now = world.clock.now().as_millis();
+fn refresh_ms(gateway: &Gateway, message: &MessageView, accepted_at: Time) -> Option<u32> {
+    let now = gateway.clock.now().as_millis();
     let since = |at: Time| u64::try_from(now.saturating_sub(at.0)).unwrap_or(0);
     match message.ended_at.as_deref().and_then(time) {
         Some(ended_at) => (since(ended_at) < AFTER_END_MS).then_some(REFRESH[0].1),

@@ -9,9 +9,9 @@ use crate::pages::message::WebhookAttemptRow;
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::record::StepView;
 use hermod_gateway::views::webhooks::AttemptView;
-use hermod_gateway::world::World;
 
 /// Events of one message whose attempts are read: a message has one for each status that is reported.
 const EVENTS_MAX: usize = 5;
@@ -20,7 +20,7 @@ const RESPONSE_CHARS: usize = 1_000;
 
 /// Returns the attempts of the events in a timeline. Those that the store has no longer are shown as the timeline has them.
 pub(super) async fn attempts_of(
-    world: &World,
+    gateway: &Gateway,
     member: &Member,
     shell: &Shell,
     timeline: &[StepView],
@@ -31,7 +31,7 @@ pub(super) async fn attempts_of(
     events.dedup();
     let mut attempts = Vec::new();
     for event in events.into_iter().take(EVENTS_MAX) {
-        match operator::show_webhook_event(world, &member.account_name, event).await {
+        match operator::show_webhook_event(gateway, &member.account_name, event).await {
             Ok(found) if !found.attempts.is_empty() => {
                 let kept = found.attempts.iter().enumerate();
                 attempts.extend(kept.map(|(index, attempt)| of_store(member, shell, event, index, attempt)));

@@ -60,12 +60,12 @@ pub(super) async fn list(
     if !member.may(Permission::ReadTexts) {
         filter = MessageListFilter { text: String::new(), ..filter.without_number() };
     }
-    let (found, error) = match search(&portal.world, &member, &filter).await {
+    let (found, error) = match search(&portal.gateway, &member, &filter).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, rule))),
         Err(refusal) => return Err(NoPage::from(refusal)),
     };
-    let countries = countries(&portal.world, &member.account_name).await?;
+    let countries = countries(&portal.gateway, &member.account_name).await?;
     let shell = member.shell(NavEntry::Messages);
     let next = found.next.clone().map(|cursor| {
         let next = MessageListFilter { cursor, ..filter.clone() };
@@ -82,13 +82,13 @@ pub(super) async fn list(
             let query = MessageListFilter::of_export(filter.clone()).query();
             format!("{}?{query}", shell.path("messages.csv"))
         }),
-        freshness: freshness(&portal.world.clock, found.record),
+        freshness: freshness(&portal.gateway.clock, found.record),
         shell,
     }))
 }
 
 async fn search(
-    world: &hermod_gateway::world::World,
+    gateway: &hermod_gateway::gateway::Gateway,
     member: &Member,
     filter: &MessageListFilter,
 ) -> Result<MessagesView, OperatorRefusal> {
@@ -96,7 +96,7 @@ async fn search(
     let limit = Limit::try_from(ROWS.to_string()).ok();
     if let Some(text) = given(&filter.text) {
         let found = operator::search_text(
-            world,
+            gateway,
             TextSearchQuery {
                 account,
                 text: Some(text),
@@ -111,7 +111,7 @@ async fn search(
         let items = found.items.into_iter().filter(|message| filter.matches(message)).collect();
         return Ok(MessagesView { items, next: found.next, searched_to, record: found.record });
     }
-    operator::search_messages(world, query_of(member, filter)).await
+    operator::search_messages(gateway, query_of(member, filter)).await
 }
 
 /// Returns the query for the record of a filter without a text.
@@ -137,7 +137,7 @@ fn given(text: &str) -> Option<String> {
 
 /// Returns the countries that the account sent to lately, for the filter.
 async fn countries(
-    world: &hermod_gateway::world::World,
+    gateway: &hermod_gateway::gateway::Gateway,
     account: &str,
 ) -> Result<Vec<(String, String)>, OperatorRefusal> {
     let query = StatisticsQuery {
@@ -148,7 +148,7 @@ async fn countries(
         sum: Some(true),
         ..StatisticsQuery::default()
     };
-    let found = operator::read_statistics(world, query).await?;
+    let found = operator::read_statistics(gateway, query).await?;
     let codes = found.items.into_iter().filter_map(|row| row.value);
     let mut countries: Vec<(String, String)> =
         codes.map(|code| (code.clone(), country_name(&code))).collect();

@@ -59,15 +59,15 @@ mod webhooks;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{MakePages, PagesSetup};
 use hermod_gateway::workers::Workers;
-use hermod_gateway::world::World;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What the handlers share.
 struct Portal {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     workers: Workers,
     /// The only host whose pages these are; none if any host is answered.
     host: Option<String>,
@@ -85,9 +85,9 @@ pub fn pages() -> MakePages {
 }
 
 fn router(setup: PagesSetup) -> Router {
-    let PagesSetup { world, workers, url, is_tls, texts_kept } = setup;
+    let PagesSetup { gateway, workers, url, is_tls, texts_kept } = setup;
     let portal =
-        Arc::new(Portal { world, workers, host: url.as_deref().map(host::of_url), is_tls, texts_kept });
+        Arc::new(Portal { gateway, workers, host: url.as_deref().map(host::of_url), is_tls, texts_kept });
     Router::new()
         .route("/", get(start::start))
         .route("/accounts/{account}", get(home::show))

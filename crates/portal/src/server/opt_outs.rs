@@ -66,11 +66,11 @@ pub(super) async fn page_of(
             after: Some(filter.after).filter(|after| !after.is_empty()),
             limit: Limit::try_from(ROWS.to_string()).ok(),
         };
-        let found = operator::list_opt_outs(&portal.world, &member.account_name, query).await;
+        let found = operator::list_opt_outs(&portal.gateway, &member.account_name, query).await;
         let found = found.map_err(|_| NoPage::NotFound)?;
         (found.items, found.next)
     } else {
-        match operator::find_opt_out(&portal.world, &member.account_name, wanted).await {
+        match operator::find_opt_out(&portal.gateway, &member.account_name, wanted).await {
             Ok(found) => (found.into_iter().collect(), None),
             Err(refusal) => {
                 search.error = Some(fault(refusal)?);
@@ -98,7 +98,7 @@ pub(super) async fn page_of(
 }
 
 fn own_keywords(portal: &Portal, member: &Member) -> Vec<String> {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     catalogue.account(member.account).map(|view| view.account.stop_words.clone()).unwrap_or_default()
 }
 
@@ -111,14 +111,14 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
     member.require(Permission::ReadTexts)?;
     let mut headings = String::new();
     push_headings(&mut headings, &["number", "since", "how"]);
-    let (world, account) = (portal.world.clone(), member.account_name.clone());
+    let (gateway, account) = (portal.gateway.clone(), member.account_name.clone());
     let first = Some((headings, None));
     let pieces = stream::unfold(first, move |state| {
-        let (world, account) = (world.clone(), account.clone());
+        let (gateway, account) = (gateway.clone(), account.clone());
         async move {
             let (mut text, after) = state?;
             let query = OptOutsQuery { after, limit: Some(Limit::MAX) };
-            let found = match operator::list_opt_outs(&world, &account, query).await {
+            let found = match operator::list_opt_outs(&gateway, &account, query).await {
                 Ok(found) => found,
                 // The connection is cut, so that the file is seen to be incomplete.
                 Err(refusal) => return Some((Err(std::io::Error::other(refusal.to_string())), None)),
@@ -139,7 +139,7 @@ pub(super) async fn confirm_lift(
     Path((_, number)): Path<(String, String)>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let found = operator::find_opt_out(&portal.world, &member.account_name, &number).await;
+    let found = operator::find_opt_out(&portal.gateway, &member.account_name, &number).await;
     let found = found.map_err(|_| NoPage::NotFound)?.ok_or(NoPage::NotFound)?;
     let shell = member.shell(NavEntry::OptOuts);
     Ok(page(&ConfirmPage {

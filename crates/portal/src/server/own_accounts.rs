@@ -10,7 +10,7 @@ use crate::pages::confirm::ConfirmPage;
 use hermod_gateway::app::users::{self, OwnMembership, UserRefusal};
 
 fn find(portal: &super::Portal, member: &Member, name: &str) -> Result<(OwnMembership, bool), NoPage> {
-    let own = users::list_memberships(&portal.world, member.session.user);
+    let own = users::list_memberships(&portal.gateway, member.session.user);
     let is_only = own.len() == 1;
     let found = own.into_iter().find(|one| one.account_name == name);
     found.map(|one| (one, is_only)).ok_or(NoPage::NotFound)

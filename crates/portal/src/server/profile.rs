@@ -25,7 +25,7 @@ pub(super) async fn show(axum::extract::State(portal): State, Person(member): Pe
 }
 
 async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage> {
-    let sessions = users::list_sessions(&portal.world, member.session.user).await?;
+    let sessions = users::list_sessions(&portal.gateway, member.session.user).await?;
     let row = |view: &SessionView| SessionRow {
         id: id_of(view),
         device: device(&view.agent),
@@ -34,7 +34,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage
         last_seen: Time(view.seen_at.as_millis()),
         is_current: view.digest == member.session.digest,
     };
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(member.session.user);
     let factor = user.and_then(|(_, user)| user.second_factor.as_ref());
     Ok(ProfilePage {
@@ -52,7 +52,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage
 
 /// Returns the accounts of the user for the page Profile.
 fn accounts(portal: &Portal, member: &Member) -> Vec<AccountRow> {
-    let own = users::list_memberships(&portal.world, member.session.user).into_iter();
+    let own = users::list_memberships(&portal.gateway, member.session.user).into_iter();
     let row = |one: OwnMembership| AccountRow {
         leave: (!one.is_last_owner)
             .then(|| format!("/profile/accounts/{}/leave", encode_segment(&one.account_name))),
@@ -109,9 +109,9 @@ pub(super) async fn change_password(
         return Ok(page_with_status(StatusCode::BAD_REQUEST, &page));
     }
     let (password, new_password) = (Secret::new(password), Secret::new(new_password));
-    let (world, source) = (&portal.world, member.source.address);
+    let (gateway, source) = (&portal.gateway, member.source.address);
     let proof = (&password, code.as_str());
-    match users::change_password(world, &member.session, proof, &new_password, source).await {
+    match users::change_password(gateway, &member.session, proof, &new_password, source).await {
         Ok(()) => {
             let mut response = done("password-changed");
             // The token from before ended with the password.
@@ -136,9 +136,9 @@ pub(super) async fn end_session(
     Path(id): Path<String>,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    let sessions = users::list_sessions(&portal.world, member.session.user).await?;
+    let sessions = users::list_sessions(&portal.gateway, member.session.user).await?;
     let session = sessions.iter().find(|view| id_of(view) == id).ok_or(NoPage::NotFound)?;
-    users::end_session(&portal.world, member.session.user, session.digest).await?;
+    users::end_session(&portal.gateway, member.session.user, session.digest).await?;
     Ok(done("session-ended"))
 }
 
@@ -147,7 +147,7 @@ pub(super) async fn end_others(
     axum::extract::State(portal): State,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    users::end_other_sessions(&portal.world, &member.session).await?;
+    users::end_other_sessions(&portal.gateway, &member.session).await?;
     Ok(done("session-ended"))
 }
 

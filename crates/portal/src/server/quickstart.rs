@@ -24,7 +24,7 @@ pub(super) async fn show(
     Query(QuickstartQuery { key }): Query<QuickstartQuery>,
 ) -> Reply {
     member.require(Permission::ReadSetup)?;
-    let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
+    let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let valid = catalogue.keys_of(member.account).into_iter().filter(|(_, key)| key.is_valid_at(now));
     let mut keys: Vec<(&str, String)> = valid
         .map(|(id, key)| match key.label.as_str() {

@@ -46,8 +46,8 @@ pub(super) async fn list(
     Query(filter): Query<RequestLogFilter>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let query = filter.wanted(&portal.world.numbers, &member.account_name);
-    let (found, error) = match operator::list_requests(&portal.world, query.clone()).await {
+    let query = filter.wanted(&portal.gateway.numbers, &member.account_name);
+    let (found, error) = match operator::list_requests(&portal.gateway, query.clone()).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, sentence(&rule)))),
         Err(refusal) => return Err(NoPage::from(refusal)),
@@ -56,13 +56,13 @@ pub(super) async fn list(
     let groups = match &error {
         None => {
             let query = RequestsQuery { account: Some(member.account_name.clone()), ..period };
-            operator::group_requests(&portal.world, query).await?.items
+            operator::group_requests(&portal.gateway, query).await?.items
         }
         Some(_) => Vec::new(),
     };
     let shell = member.shell(NavEntry::RequestLog);
     let next = found.next.map(|cursor| {
-        let shown = portal.world.numbers.show(NumberKind::LoggedRequest, cursor);
+        let shown = portal.gateway.numbers.show(NumberKind::LoggedRequest, cursor);
         let next = RequestLogFilter { cursor: shown.to_string(), ..filter.clone() };
         format!("{}?{}", shell.path("request-log"), next.query())
     });
@@ -82,7 +82,7 @@ pub(super) async fn list(
         groups: groups.into_iter().map(|view| group(&shell, view)).collect(),
         rows: found.items.into_iter().map(row).collect(),
         next,
-        freshness: freshness(&portal.world.clock, found.record),
+        freshness: freshness(&portal.gateway.clock, found.record),
         shell,
     }))
 }

@@ -50,14 +50,14 @@ async fn requests_page(
     before: Option<u64>,
     form: Option<RequestForm>,
 ) -> Result<RequestsPage, NoPage> {
-    let numbers = &portal.world.numbers;
+    let numbers = &portal.gateway.numbers;
     let query = CustomerRequestsQuery {
         account: Some(member.account_name.clone()),
         state: None,
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::CustomerRequest, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_customer_requests(&portal.world, query).await?;
+    let found = operator::list_customer_requests(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Requests);
     Ok(RequestsPage {
         next: found.next.map(|next| {
@@ -83,7 +83,7 @@ fn form(portal: &Portal, member: &Member, draft: &CustomerRequestDraft) -> Optio
     if kinds.is_empty() {
         return None;
     }
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let mut connections: Vec<&str> =
         catalogue.connections_of(member.account).into_iter().map(|(_, name, _)| name).collect();
     connections.sort_unstable();
@@ -233,8 +233,8 @@ pub(super) async fn withdraw(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
-    let id = portal.world.numbers.read(NumberKind::CustomerRequest, id);
-    let stored = operator::show_customer_request(&portal.world, id).await?;
+    let id = portal.gateway.numbers.read(NumberKind::CustomerRequest, id);
+    let stored = operator::show_customer_request(&portal.gateway, id).await?;
     let is_own = stored.account == member.account_name;
     let kind = CustomerRequestKind::parse(&stored.kind).filter(|_| is_own).ok_or(NoPage::NotFound)?;
     if !may_request(&member, kind) {

@@ -22,14 +22,14 @@ pub(super) async fn begin(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    users::begin_setup(&portal.world, &member.session).await?;
+    users::begin_setup(&portal.gateway, &member.session).await?;
     Ok(redirect("/profile/second-factor/setup"))
 }
 
 /// `GET /profile/second-factor/setup`.
 pub(super) async fn show_setup(axum::extract::State(portal): State, Person(member): Person) -> Reply {
     require_confirmed(&member)?;
-    match users::pending_setup(&portal.world, &member.session).await? {
+    match users::pending_setup(&portal.gateway, &member.session).await? {
         Some(setup) => Ok(page(&setup_page(&member, &setup, Field::default()))),
         None => Ok(redirect("/profile")),
     }
@@ -56,7 +56,7 @@ pub(super) async fn confirm(
     PersonForm { member, form: ConfirmForm { code } }: PersonForm<ConfirmForm>,
 ) -> Reply {
     require_confirmed(&member)?;
-    let setup = users::pending_setup(&portal.world, &member.session).await?;
+    let setup = users::pending_setup(&portal.gateway, &member.session).await?;
     let Some(setup) = setup else { return Ok(redirect("/profile")) };
     match users::finish_setup(&member.acting(&portal), &member.session, &code).await {
         Ok(codes) => Ok(page(&codes_page(&member, &codes))),
@@ -117,7 +117,7 @@ pub(super) async fn make_codes(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(member.session.user);
     if user.is_none_or(|(_, user)| user.second_factor.is_none()) {
         return Err(NoPage::NotFound);

@@ -47,7 +47,7 @@ async fn page_of(portal: &Portal, member: &Member) -> Result<SendersPage, NoPage
 
 async fn entries(portal: &Portal, member: &Member, kind: Kind) -> Result<Vec<EntryView>, OperatorRefusal> {
     let query = EntriesQuery { account: Some(member.account_name.clone()), ..EntriesQuery::default() };
-    Ok(operator::list_entries(&portal.world, kind, query).await?.items)
+    Ok(operator::list_entries(&portal.gateway, kind, query).await?.items)
 }
 
 fn text<'a>(entry: &'a EntryView, field: &str) -> &'a str {
@@ -70,7 +70,7 @@ async fn rows(portal: &Portal, member: &Member) -> Result<Vec<SenderRow>, NoPage
         }
     }
     let counts = counts(portal, member).await?;
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let view = catalogue.account(member.account).ok_or(NoPage::NotFound)?;
     let row = |(sender, (reason, can_receive)): (String, (String, bool))| {
         let parsed = Sender::parse(&sender).ok();
@@ -114,7 +114,7 @@ async fn counts(portal: &Portal, member: &Member) -> Result<Option<HashMap<Strin
         sum: Some(true),
         ..StatisticsQuery::default()
     };
-    match operator::read_statistics(&portal.world, query).await {
+    match operator::read_statistics(&portal.gateway, query).await {
         Ok(found) => {
             let rows = found.items.into_iter().filter_map(|row| Some((row.value?, row.accepted)));
             Ok(Some(rows.collect()))
@@ -166,7 +166,7 @@ pub(super) async fn set_default(
 }
 
 fn is_approved(portal: &Portal, member: &Member, sender: &str) -> bool {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let view = catalogue.account(member.account);
     let parsed = Sender::parse(sender).ok();
     view.zip(parsed).is_some_and(|(view, sender)| view.sender_status(&sender) == SenderStatus::Approved)

@@ -8,10 +8,10 @@ use hermod_domain::numbers::Country;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::clock::Clock;
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::views::amount::Amount;
 use hermod_gateway::views::money::DaysQuery;
 use hermod_gateway::views::record::RecordView;
-use hermod_gateway::world::World;
 
 /// Whole days whose spend is the usual one.
 const USUAL_DAYS: i64 = 7;
@@ -29,13 +29,13 @@ pub(super) fn signed(change: Amount) -> String {
 
 /// Returns for how many days the available amount lasts at the spend of the last week; none without spend.
 pub(super) async fn runway_days(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     available: Money,
 ) -> Result<Option<i64>, OperatorRefusal> {
-    let today = world.clock.now().day().get();
+    let today = gateway.clock.now().day().get();
     let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
-    let days = operator::list_days(world, account, &DaysQuery { from, to }).await?;
+    let days = operator::list_days(gateway, account, &DaysQuery { from, to }).await?;
     let spent: i64 = days.items.iter().map(|day| day.spend.0.as_micros()).sum();
     Ok(lasts(available.as_micros(), spent))
 }

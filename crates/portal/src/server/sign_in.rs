@@ -53,7 +53,7 @@ pub(super) async fn submit(
     let (next, password) = (next_page::checked(&next), Secret::new(password));
     let token = cookie::device(&portal, &source, &headers);
     let device = Device { address: source.address, token: token.as_ref() };
-    match users::sign_in(&portal.world, &email, &password, device).await {
+    match users::sign_in(&portal.gateway, &email, &password, device).await {
         Ok(signed_in) => open(&portal, &source, &headers, signed_in, &next).await,
         Err(refusal) => {
             let (status, error) = match &refusal {
@@ -85,7 +85,7 @@ async fn open(
     if !signed_in.proof.needs_code() {
         return open_session(portal, source, headers, signed_in, next).await;
     }
-    let token = users::wait_for_code(&portal.world, signed_in, next).await?;
+    let token = users::wait_for_code(&portal.gateway, signed_in, next).await?;
     let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
     Ok((cookie, redirect("/sign-in/code")).into_response())
 }
@@ -101,7 +101,7 @@ pub(super) async fn open_session(
     let user = signed_in.user;
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let client = Client { address: source.address, agent: agent.to_owned() };
-    let token = users::open_session(&portal.world, signed_in, &client).await?;
+    let token = users::open_session(&portal.gateway, signed_in, &client).await?;
     let mut response = redirect(next);
     cookie::remember_device(portal, source, user, &mut response);
     response.headers_mut().append(header::SET_COOKIE, cookie::set(portal, source, &token));
@@ -122,7 +122,7 @@ pub(super) async fn sign_out(
 ) -> Reply {
     if let Some(session) = session {
         check_csrf(&session, &csrf)?;
-        users::end_session(&portal.world, session.user, session.digest).await?;
+        users::end_session(&portal.gateway, session.user, session.digest).await?;
     }
     let cookie = [(header::SET_COOKIE, cookie::clear(&portal, &source))];
     Ok((cookie, page(&PlainMessagePage::signed_out())).into_response())
@@ -130,14 +130,14 @@ pub(super) async fn sign_out(
 
 /// `GET /links/{token}`.
 pub(super) async fn show_link(axum::extract::State(portal): State, Path(token): Path<String>) -> Reply {
-    match users::find_link(&portal.world, &token).await? {
+    match users::find_link(&portal.gateway, &token).await? {
         Some(link) => Ok(page(&link_page(&portal, &token, &link, Field::default()))),
         None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link())),
     }
 }
 
 fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) -> OneTimeLinkPage {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let user = catalogue.users().by_id(link.user).map(|(_, user)| user);
     let membership = user.and_then(|user| match link.account {
         Some(account) => user.membership(account),
@@ -180,7 +180,7 @@ pub(super) async fn use_link(
     Form(LinkForm { password, password_again }): Form<LinkForm>,
 ) -> Reply {
     let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link());
-    let Some(link) = users::find_link(&portal.world, &token).await? else { return Ok(dead()) };
+    let Some(link) = users::find_link(&portal.gateway, &token).await? else { return Ok(dead()) };
     let again = |error: String| {
         let page = link_page(&portal, &token, &link, Field::invalid("", error));
         page_with_status(StatusCode::BAD_REQUEST, &page)
@@ -188,7 +188,7 @@ pub(super) async fn use_link(
     if password != password_again {
         return Ok(again("The two passwords differ. Type the same one twice.".to_owned()));
     }
-    match users::use_link(&portal.world, &token, &Secret::new(password), source.address).await {
+    match users::use_link(&portal.gateway, &token, &Secret::new(password), source.address).await {
         Ok(signed_in) => open(&portal, &source, &headers, signed_in, "/").await,
         Err(weak @ UserRefusal::WeakPassword(_)) => Ok(again(sentence(&weak.to_string()))),
         Err(UserRefusal::HasPassword) => {

@@ -22,7 +22,7 @@ pub(super) async fn show(
     headers: HeaderMap,
 ) -> Reply {
     let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
-    match users::find_waiting(&portal.world, token.reveal()).await? {
+    match users::find_waiting(&portal.gateway, token.reveal()).await? {
         Some(_) => Ok(page(&SecondFactorPage::default())),
         None => Ok(redirect("/sign-in")),
     }
@@ -45,7 +45,7 @@ pub(super) async fn submit(
         let form = SecondFactorPage { code: Field::invalid("", error), ..SecondFactorPage::default() };
         Ok(page_with_status(status, &form))
     };
-    match users::enter_code(&portal.world, token.reveal(), &code, source.address).await {
+    match users::enter_code(&portal.gateway, token.reveal(), &code, source.address).await {
         Ok(waiting) => open_session(&portal, &source, &headers, waiting.signed_in, &waiting.next).await,
         Err(UserRefusal::WrongCode) => again(StatusCode::UNAUTHORIZED, WRONG_CODE.to_owned()),
         Err(refusal @ UserRefusal::TooManyAttempts { .. }) => {

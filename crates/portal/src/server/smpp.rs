@@ -34,7 +34,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
     let account = Some(member.account_name.clone());
     let query = BindsQuery { account: account.clone(), system_id: None };
-    let binds = operator::list_binds(&portal.world, &query).await?.items;
+    let binds = operator::list_binds(&portal.gateway, &query).await?.items;
     let query = RequestsQuery {
         account,
         kind: Some("bind".to_owned()),
@@ -43,14 +43,14 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
         limit: Limit::try_from(REJECTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let rejected = operator::list_requests(&portal.world, query).await?.items;
-    let catalogue = portal.world.catalogue();
+    let rejected = operator::list_requests(&portal.gateway, query).await?.items;
+    let catalogue = portal.gateway.catalogue();
     let mut own = catalogue.connections_of(member.account);
     own.sort_unstable_by_key(|(_, name, _)| *name);
     let account = catalogue.account(member.account).ok_or(NoPage::NotFound)?;
     let cards = own.iter().filter_map(|(_, name, connection)| {
         let access = connection.smpp.as_ref()?;
-        Some(card(&portal.world, account, name, connection, access, &binds))
+        Some(card(&portal.gateway, account, name, connection, access, &binds))
     });
     Ok(SmppPage {
         shell: member.shell(NavEntry::Smpp),
@@ -79,7 +79,7 @@ pub(super) async fn rotate(
     MemberForm { member, form }: MemberForm<RotateForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
-    own_access(&portal.world.catalogue(), &member, &connection)?;
+    own_access(&portal.gateway.catalogue(), &member, &connection)?;
     member.require_confirmed("smpp")?;
     let overlap = match overlap(&form.overlap) {
         Ok(overlap) => overlap,
@@ -91,7 +91,7 @@ pub(super) async fn rotate(
     };
     let applied = operator::rotate_password(&member.acting(&portal), &connection, overlap).await?;
     let password = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
-    let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
+    let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let access = own_access(&catalogue, &member, &connection)?;
     let previous = access.previous.as_ref().filter(|previous| previous.is_valid_at(now));
     Ok(page(&SmppPasswordPage {
@@ -114,7 +114,7 @@ pub(super) async fn save_allow_list(
     MemberForm { member, form }: MemberForm<AllowListForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
-    own_access(&portal.world.catalogue(), &member, &connection)?;
+    own_access(&portal.gateway.catalogue(), &member, &connection)?;
     member.require_confirmed("smpp")?;
     match allow_list::save_of_connection(&portal, &member, &connection, &form.allow_list).await? {
         Ok(()) => Ok(member.done("smpp", "list-saved")),

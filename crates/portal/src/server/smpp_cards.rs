@@ -7,35 +7,35 @@ use crate::forms::Field;
 use crate::pages::smpp::BindCard;
 use crate::time::Time;
 use hermod_domain::catalogue::{AccountView, BindTypes, Connection, SmppAccess, Tier};
+use hermod_gateway::gateway::{Gateway, SmppServer};
 use hermod_gateway::views::binds::BindView;
-use hermod_gateway::world::{SmppServer, World};
 
 pub(super) fn card(
-    world: &World,
+    gateway: &Gateway,
     account: &AccountView,
     name: &str,
     connection: &Connection,
     access: &SmppAccess,
     binds: &[BindView],
 ) -> BindCard {
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let own: Vec<&BindView> = binds.iter().filter(|bind| bind.system_id == access.system_id).collect();
     let previous = access.previous.as_ref().filter(|previous| previous.is_valid_at(now));
     BindCard {
         connection: name.to_owned(),
         system_id: access.system_id.clone(),
-        facts: facts(world, account, access),
-        warnings: warnings(world.smpp_server, account, connection, access, &own),
+        facts: facts(gateway, account, access),
+        warnings: warnings(gateway.smpp_server, account, connection, access, &own),
         allow_list: Field::new(allow_list::text(&connection.allow)),
         overlap: overlaps(),
         old_password_until: previous.map(|previous| Time(previous.until.as_millis())),
     }
 }
 
-fn facts(world: &World, account: &AccountView, access: &SmppAccess) -> Vec<Fact> {
-    let SmppServer { plain_port, tls_port, idle_timeout } = world.smpp_server;
+fn facts(gateway: &Gateway, account: &AccountView, access: &SmppAccess) -> Vec<Fact> {
+    let SmppServer { plain_port, tls_port, idle_timeout } = gateway.smpp_server;
     let port = |port: Option<u16>| port.map(|port| port.to_string());
-    let mut facts = vec![Fact::code("Host", host(&world.portal_url))];
+    let mut facts = vec![Fact::code("Host", host(&gateway.portal_url))];
     facts.extend(port(tls_port).map(|port| Fact::code("Port with TLS 1.2 or 1.3", port)));
     let plain = port(plain_port).filter(|_| !access.tls_only);
     facts.extend(plain.map(|port| Fact::code("Port without TLS", port)));

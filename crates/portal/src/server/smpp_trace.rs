@@ -11,7 +11,7 @@ use crate::pages::smpp::{SmppTracePage, TracedLine};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, BIND_TRACE_LASTS, BindTrace};
-use hermod_gateway::board::{PduDirection, TraceLine};
+use hermod_gateway::live_status::{PduDirection, TraceLine};
 
 /// How often a page with a running trace is read again.
 const REFRESH_MS: u32 = 2_000;
@@ -23,7 +23,7 @@ const LINES_MAX: usize = 200;
 fn require(portal: &Portal, member: &Member, connection: &str) -> Result<(), NoPage> {
     member.require(Permission::ReadSetup)?;
     member.require(Permission::ReadTexts)?;
-    own_access(&portal.world.catalogue(), member, connection).map(drop)
+    own_access(&portal.gateway.catalogue(), member, connection).map(drop)
 }
 
 /// `GET /accounts/{account}/smpp/{connection}/trace`.
@@ -33,8 +33,9 @@ pub(super) async fn show(
     member: Member,
 ) -> Reply {
     require(&portal, &member, &connection)?;
-    let BindTrace { until, lines, kept } = operator::read_bind_trace(&portal.world, &connection, LINES_MAX)?;
-    let mut nodes: Vec<String> = portal.world.store.nodes().into_iter().map(|node| node.name).collect();
+    let BindTrace { until, lines, kept } =
+        operator::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
+    let mut nodes: Vec<String> = portal.gateway.store.nodes().into_iter().map(|node| node.name).collect();
     nodes.sort_unstable();
     Ok(page(&SmppTracePage {
         shell: member.shell(NavEntry::Smpp),
@@ -85,7 +86,7 @@ pub(super) async fn stop(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    operator::stop_bind_trace(&portal.world, &connection).await?;
+    operator::stop_bind_trace(&portal.gateway, &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-stopped"))
 }
 

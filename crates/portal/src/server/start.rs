@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 /// `GET /`: leads to the first account of the user, to the invitations, or to the sign-in.
 pub(super) async fn start(axum::extract::State(portal): State, MaybeSession(session): MaybeSession) -> Reply {
     let Some(session) = session else { return Ok(redirect("/sign-in")) };
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let accounts = |user: &User| user.memberships().next().map(|membership| membership.account);
     let first = catalogue.users().by_id(session.user).and_then(|(_, user)| accounts(user));
     let name = first.and_then(|account| catalogue.account(account)).map(|view| encode_segment(&view.name));

@@ -25,7 +25,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 
 async fn team(portal: &Portal, member: &Member) -> Result<TeamPage, NoPage> {
     let may_change = member.may(Permission::ChangeTeam);
-    let found = users::show_team(&portal.world, member.account).await?;
+    let found = users::show_team(&portal.gateway, member.account).await?;
     let row = |one: TeamMember| MemberRow {
         id: one.id,
         role: one.role.to_string(),
@@ -52,7 +52,7 @@ async fn team(portal: &Portal, member: &Member) -> Result<TeamPage, NoPage> {
         invite: may_change.then(|| Invite {
             email: Field::default(),
             role: roles(Role::Viewer),
-            sends_mail: portal.world.mail.is_open(),
+            sends_mail: portal.gateway.mail.is_open(),
         }),
         link: None,
     })
@@ -114,7 +114,7 @@ async fn pass_on(portal: &Portal, member: &Member, invited: Invited, mailed: &'s
         Invited::Link(link) => link,
         Invited::Mailed => return Ok(member.done("team", mailed)),
     };
-    let url = format!("{}/links/{}", portal.world.portal_url, link.token.reveal());
+    let url = format!("{}/links/{}", portal.gateway.portal_url, link.token.reveal());
     let link = NewLink { email: link.email, url, expires: Time(link.expires_at.as_millis()) };
     Ok(page(&TeamPage { link: Some(link), ..team(portal, member).await? }))
 }
@@ -164,7 +164,7 @@ pub(super) async fn ask_remove(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     let row = row_of(&names)?;
-    let found = users::show_team(&portal.world, member.account).await?;
+    let found = users::show_team(&portal.gateway, member.account).await?;
     let one = found.members.into_iter().find(|one| one.id == row).ok_or(NoPage::NotFound)?;
     let is_you = one.user == member.session.user;
     let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
@@ -190,7 +190,7 @@ pub(super) async fn remove(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let is_you = row == users::team_row_id(&portal.world, member.account, &member.session.email);
+    let is_you = row == users::team_row_id(&portal.gateway, member.account, &member.session.email);
     match users::remove_member(&member.acting(&portal), member.account, row).await {
         Ok(()) if is_you => Ok(super::reply::redirect("/")),
         Ok(()) => Ok(member.done("team", "member-removed")),
@@ -208,7 +208,7 @@ pub(super) async fn withdraw(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let found = users::show_team(&portal.world, member.account).await?;
+    let found = users::show_team(&portal.gateway, member.account).await?;
     if !found.invitations.iter().any(|invitation| invitation.id == row) {
         return Err(NoPage::NotFound);
     }

@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_gateway::app::operator::{self, LiveBinds, OperatorRefusal, SecretStep};
-use hermod_gateway::board::TestEvent;
+use hermod_gateway::live_status::TestEvent;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::Fields;
 use hermod_gateway::views::webhooks::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
@@ -75,12 +75,12 @@ async fn invalid(portal: &Portal, member: &Member, additions: WebhooksFormResult
 
 /// Checks a URL by the rules of every post, unless it is the saved one: that was checked before.
 fn checked(portal: &Portal, member: &Member, kind: WebhookKind, url: &str) -> Field {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     let webhooks = catalogue.account(member.account).and_then(|view| view.account.webhooks.as_ref());
     if url.is_empty() || webhooks.and_then(|webhooks| webhooks.url(kind)) == Some(url) {
         return Field::new(url);
     }
-    match portal.world.webhook_rules.check(url) {
+    match portal.gateway.webhook_rules.check(url) {
         Ok(_) => Field::new(url),
         Err(refusal) => Field::invalid(url, sentence(&refusal.to_string())),
     }
@@ -185,7 +185,7 @@ pub(super) async fn test(
         _ => return Err(NoPage::StaleForm),
     };
     let url = {
-        let catalogue = portal.world.catalogue();
+        let catalogue = portal.gateway.catalogue();
         let webhooks = catalogue.account(member.account).and_then(|view| view.account.webhooks.as_ref());
         webhooks.and_then(|webhooks| webhooks.url(wanted.kind())).map(str::to_owned)
     };

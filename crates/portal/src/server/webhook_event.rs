@@ -25,13 +25,13 @@ pub(super) async fn show(
     member.require(Permission::ReadSetup)?;
     // The body has whole numbers, and the texts of MO messages.
     member.require(Permission::ReadTexts)?;
-    let found = operator::show_webhook_event(&portal.world, &member.account_name, &event).await?;
+    let found = operator::show_webhook_event(&portal.gateway, &member.account_name, &event).await?;
     let EventAttemptsView { event, attempts } = found;
-    let body = operator::webhook_event_body(&portal.world, &member.account_name, &event.event).await?;
+    let body = operator::webhook_event_body(&portal.gateway, &member.account_name, &event.event).await?;
     let shell = member.shell(NavEntry::Webhooks);
     let next_attempt = event.due_at.as_deref().and_then(time).filter(|_| event.state == "waiting");
     let ended_at = event.ended_at.as_deref().and_then(time);
-    let row = row(event, portal.world.clock.now());
+    let row = row(event, portal.gateway.clock.now());
     let message = Fact::code("Message", row.message.clone());
     let message = match row.is_inbound() {
         true => message,

@@ -75,9 +75,9 @@ pub(super) async fn page_of(
     filter: EventsFilter,
     additions: WebhooksFormResult,
 ) -> Result<WebhooksPage, NoPage> {
-    let world = &portal.world;
+    let gateway = &portal.gateway;
     let name = &member.account_name;
-    let webhooks = operator::show_webhooks(world, name).await?;
+    let webhooks = operator::show_webhooks(gateway, name).await?;
     let state = STATES.iter().map(|(state, _)| *state).find(|state| *state == filter.state);
     let query = EventsQuery {
         kind: None,
@@ -85,13 +85,13 @@ pub(super) async fn page_of(
         before: filter.before.parse::<u64>().ok().map(RowNumber::from),
         limit: Limit::try_from(EVENTS.to_string()).ok(),
     };
-    let found = operator::list_webhook_events(world, name, query).await?;
+    let found = operator::list_webhook_events(gateway, name, query).await?;
     let shell = member.shell(NavEntry::Webhooks);
     let next = found.next.map(|next| {
         let state = state.filter(|state| !state.is_empty()).map(|state| format!("state={state}&"));
         format!("{}?{}before={next}", shell.path("webhooks"), state.unwrap_or_default())
     });
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let WebhooksFormResult { dlr_webhook, inbound_webhook, replay_since, revealed, staged, test, test_event } =
         additions;
     let url = |given: Option<Field>, saved: &Option<String>| {
@@ -116,7 +116,7 @@ pub(super) async fn page_of(
 
 async fn forms(portal: &Portal, account: &str) -> Result<Vec<ConnectionForm>, NoPage> {
     let query = EntriesQuery { account: Some(account.to_owned()), ..EntriesQuery::default() };
-    let connections = operator::list_entries(&portal.world, Kind::Connection, query).await?;
+    let connections = operator::list_entries(&portal.gateway, Kind::Connection, query).await?;
     let form = |entry: &hermod_gateway::views::entries::EntryView| {
         let chosen = entry.entry.get("dlr_form").and_then(Value::as_str).unwrap_or("full");
         ConnectionForm { connection: entry.name.clone(), form: Select::new(FORMS, chosen) }
@@ -131,7 +131,7 @@ fn secret(
     revealed: Option<String>,
     staged: Option<String>,
 ) -> Option<SigningSecretCard> {
-    let catalogue = portal.world.catalogue();
+    let catalogue = portal.gateway.catalogue();
     catalogue.account(member.account)?.account.webhooks.as_ref()?;
     Some(SigningSecretCard {
         revealed,

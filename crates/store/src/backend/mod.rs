@@ -13,7 +13,7 @@ use crate::lease::Lease;
 use crate::node_run::{KeptOutcomes, NodeRun};
 pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
-pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
+pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, NodesStatus};
 use crate::read_results::{
     AuditReport, CoveredInbound, CoveredMessage, Due, EndedPlace, EventPlace, LatePage, LatePlace,
     NumberPage, OldEvents, OnTransmitters, Page, PartPage, ReportPlace, Salvage, StorePosition, StoredKey,

@@ -1,7 +1,7 @@
 //! What two nodes tell each other: one side runs the engine, the other serves customers and carriers. All of it is plain data.
 
 use crate::error::{BackendErrorKind, StoreError};
-use crate::letters::Letter;
+use crate::node_envelope::NodeEnvelope;
 use crate::node_run::{KeptOutcomes, NodeRun};
 use crate::record::Committed;
 use crate::writer::answers::Answer;
@@ -91,7 +91,7 @@ pub(crate) enum ToEngine<'a> {
     CloseReceiver {
         port: u64,
     },
-    Letter(Letter),
+    NodeEnvelope(NodeEnvelope),
     /// The node is there.
     Ping,
 }
@@ -119,7 +119,7 @@ pub(crate) enum ToNode {
     },
     /// The setup was changed.
     CatalogueChanged,
-    Letter(Letter),
+    NodeEnvelope(NodeEnvelope),
     /// The engine is there.
     Ping,
     /// A batch, for the record of the node.

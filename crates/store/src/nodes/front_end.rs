@@ -10,7 +10,7 @@ use super::remote_port::RemotePort;
 use super::wire::{NodeConnector, Reading, read_frame, read_next, write_frame, write_frames};
 use crate::access::Access;
 use crate::error::StoreError;
-use crate::letters::Letter;
+use crate::node_envelope::NodeEnvelope;
 use crate::node_run::NodeRun;
 use crate::shared::Shared;
 use crate::writer::operation::Op;
@@ -239,11 +239,11 @@ impl FrontEnd {
         self.ports().engine.is_some()
     }
 
-    /// Sends a letter to the node with the engine, which passes it on. It is lost without a connection.
-    pub(crate) fn send_letter(&self, letter: Letter) {
+    /// Sends an envelope to the node with the engine, which passes it on. It is lost without a connection.
+    pub(crate) fn send_envelope(&self, envelope: NodeEnvelope) {
         let engine = self.ports().engine.clone();
         if let Some(engine) = engine {
-            engine.put_letter(&ToEngine::Letter(letter));
+            engine.put_envelope(&ToEngine::NodeEnvelope(envelope));
         }
     }
 
@@ -338,7 +338,7 @@ impl FrontEnd {
                 let own = Arc::into_inner(committed).filter(|_| self.state().connection == connection);
                 own.into_iter().for_each(|committed| self.shared.feed.push_committed(committed));
             }
-            ToNode::Letter(letter) => self.shared.inbox.put(letter),
+            ToNode::NodeEnvelope(envelope) => self.shared.inbox.put(envelope),
             ToNode::CatalogueChanged => self.shared.catalogue_changed.send_modify(|count| *count += 1),
         }
     }

@@ -1,13 +1,13 @@
 //! Frames on their way to another node. One task writes them to the socket, all that wait at once.
 
 use super::frames::encode;
-use crate::letters::count_lost;
+use crate::node_envelope::count_lost;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Frames that may wait before a letter is lost.
+/// Frames that may wait before an envelope is lost.
 const UNSENT_MAX: usize = 4_096;
 
 /// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, the handouts for
@@ -64,14 +64,14 @@ impl Outgoing {
         }
     }
 
-    /// Adds a frame with a letter, unless too many frames wait.
-    pub(super) fn put_letter(&self, frame: &impl Serialize) {
+    /// Adds a frame with an envelope, unless too many frames wait.
+    pub(super) fn put_envelope(&self, frame: &impl Serialize) {
         if self.lock().frames.len() >= UNSENT_MAX {
             return count_lost();
         }
         match encode(frame) {
             Ok(octets) => self.put(octets),
-            Err(error) => tracing::error!(%error, "A letter to another node could not be encoded"),
+            Err(error) => tracing::error!(%error, "An envelope to another node could not be encoded"),
         }
     }
 

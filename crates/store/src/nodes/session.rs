@@ -7,7 +7,7 @@ use super::remote_link::RemoteLink;
 use super::sessions::{ENGINES_TIME, EngineSessions};
 use super::wire::{Reading, Writing, read_next, write_frame, write_frames};
 use crate::error::StoreError;
-use crate::letters::Letter;
+use crate::node_envelope::NodeEnvelope;
 use crate::node_run::{NodeRun, SentBy};
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::PassedOn;
@@ -138,7 +138,9 @@ impl NodeSession {
                 }
             }
             ToEngine::CloseReceiver { port } => drop(self.receivers.remove(&port)),
-            ToEngine::Letter(letter) => self.sessions.pass_on(Letter { from: self.run, ..letter }),
+            ToEngine::NodeEnvelope(envelope) => {
+                self.sessions.pass_on(NodeEnvelope { from: self.run, ..envelope })
+            }
             ToEngine::Ping => {}
         }
         Ok(())

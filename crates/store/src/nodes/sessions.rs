@@ -7,9 +7,9 @@ use super::frames::{self, HeldPart, RunBefore, ToNode};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use crate::access::Access;
-use crate::backend::Standing;
+use crate::backend::NodesStatus;
 use crate::error::StoreError;
-use crate::letters::Letter;
+use crate::node_envelope::NodeEnvelope;
 use crate::node_run::NodeRun;
 use crate::writer::answers::UnsentAnswers;
 use crate::writer::operation::{Op, Reply};
@@ -40,7 +40,7 @@ pub(crate) struct EngineSessions {
     own: NodeRun,
     pub(super) access: Arc<Access>,
     state: Mutex<NodeSessions>,
-    standing: watch::Receiver<Standing>,
+    status: watch::Receiver<NodesStatus>,
 }
 
 #[derive(Default)]
@@ -114,32 +114,32 @@ impl EngineSessions {
         own: NodeRun,
         access: Arc<Access>,
         unclaimed: Unclaimed,
-        standing: watch::Receiver<Standing>,
+        status: watch::Receiver<NodesStatus>,
     ) -> EngineSessions {
         let state = Mutex::new(NodeSessions { unclaimed, ..NodeSessions::default() });
-        EngineSessions { own, access, state, standing }
+        EngineSessions { own, access, state, status }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, NodeSessions> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a letter on to the nodes that it is for.
-    pub(crate) fn pass_on(&self, letter: Letter) {
+    /// Passes an envelope on to the nodes that it is for.
+    pub(crate) fn pass_on(&self, envelope: NodeEnvelope) {
         for (run, node) in &self.state().nodes {
-            if let Some(session) = node.session.as_ref().filter(|_| letter.is_for(*run)) {
-                session.put_letter(&ToNode::Letter(letter.clone()));
+            if let Some(session) = node.session.as_ref().filter(|_| envelope.is_for(*run)) {
+                session.put_envelope(&ToNode::NodeEnvelope(envelope.clone()));
             }
         }
-        if letter.is_for(self.own) {
-            self.access.shared.inbox.put(letter);
+        if envelope.is_for(self.own) {
+            self.access.shared.inbox.put(envelope);
         }
     }
 
     /// Begins the session of a node, and ends an earlier one. Returns none for a node that is not known: it is dead, or so new that
     /// the next renewal will tell.
     pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Arc<UnsentAnswers>> {
-        let is_member = self.standing.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
+        let is_member = self.status.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
         let mut state = self.state();
         if !is_member || state.ended.contains(&run) {
             return None;

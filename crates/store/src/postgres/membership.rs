@@ -62,7 +62,7 @@ pub(crate) struct NodeRow {
 
 /// What a renewal found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct NodesStatus {
     /// Whether this node's lease was renewed. If not, it was declared dead.
     pub is_renewed: bool,
     pub nodes: Vec<NodeRow>,
@@ -74,7 +74,7 @@ pub(crate) struct Standing {
     pub catalogue: u64,
 }
 
-impl Standing {
+impl NodesStatus {
     /// Returns the node that has the right to write; none if that run has ended.
     pub(crate) fn writing_node(&self) -> Option<&NodeRow> {
         let writer = self.writer?;
@@ -130,7 +130,7 @@ impl Member {
     }
 
     /// Renews the lease, and returns what the tables say about all nodes. `notice`: what this node tells the others.
-    pub(crate) fn renew(&self, notice: &[u8]) -> Result<Standing, StoreError> {
+    pub(crate) fn renew(&self, notice: &[u8]) -> Result<NodesStatus, StoreError> {
         let renew = format!(
             "WITH renewed AS (UPDATE node SET lease_until = {NOW} + ?3::bigint, notice = ?4
                  WHERE id = ?1 AND epoch = ?2 RETURNING 1)
@@ -141,7 +141,7 @@ impl Member {
         );
         let ((id, epoch), lease) = (as_values(self.run), lease_ms());
         let rows = self.session.query(&renew, &[&id, &epoch, &lease, &notice]).map_err(failed)?;
-        let mut standing = Standing::default();
+        let mut status = NodesStatus::default();
         for row in &rows {
             let read = || -> rusqlite::Result<_> {
                 Ok((
@@ -155,15 +155,15 @@ impl Member {
             };
             let (name, address, version, (is_alive, has_left), [renewed, commits, catalogue], notice) =
                 read().map_err(|error| failed(error.into()))?;
-            (standing.is_renewed, standing.commits) = (renewed > 0, commits.cast_unsigned());
-            standing.catalogue = catalogue.cast_unsigned();
-            standing.writer = Some(read_run(row, 2)?).filter(|run| run.id != 0);
+            (status.is_renewed, status.commits) = (renewed > 0, commits.cast_unsigned());
+            status.catalogue = catalogue.cast_unsigned();
+            status.writer = Some(read_run(row, 2)?).filter(|run| run.id != 0);
             let run = read_run(row, 0)?;
             // The row is as it was before the renewal.
-            let is_alive = is_alive || (run == self.run && standing.is_renewed);
-            standing.nodes.push(NodeRow { run, name, address, version, is_alive, has_left, notice });
+            let is_alive = is_alive || (run == self.run && status.is_renewed);
+            status.nodes.push(NodeRow { run, name, address, version, is_alive, has_left, notice });
         }
-        Ok(standing)
+        Ok(status)
     }
 
     /// Declares a node dead whose lease has expired. Returns whether that is so: another process may have renewed the lease,

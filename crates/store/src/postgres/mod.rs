@@ -22,7 +22,7 @@ pub(crate) use copying::{
 };
 pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unchecked_auditor};
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};
-pub(crate) use membership::{Member, NodeRow, Standing};
+pub(crate) use membership::{Member, NodeRow, NodesStatus};
 pub(crate) use writing::{ServerBatch, WritingSession};
 
 /// The name under which PostgreSQL lists the connection that writes for a node.

@@ -49,8 +49,8 @@ impl SqlTables<'_> {
         )
     }
 
-    fn put_message_standing(&self, message: MessageId, standing: MessageStatus) -> Result<(), TableError> {
-        let MessageStatus { state, code, err } = standing;
+    fn put_message_status(&self, message: MessageId, status: MessageStatus) -> Result<(), TableError> {
+        let MessageStatus { state, code, err } = status;
         self.connection
             .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
             .change(message_row(message), params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
@@ -60,10 +60,10 @@ impl SqlTables<'_> {
     fn put_message_end(
         &self,
         message: MessageId,
-        standing: MessageStatus,
+        status: MessageStatus,
         settled_at: Timestamp,
     ) -> Result<(), TableError> {
-        let MessageStatus { state, code, err } = standing;
+        let MessageStatus { state, code, err } = status;
         self.connection
             .prepare_cached(
                 "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
@@ -115,11 +115,9 @@ impl MessageRows for SqlTables<'_> {
     fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
         match change {
             MessageChange::Add(row) => self.add_message(row),
-            MessageChange::Status { message, status: standing } => {
-                self.put_message_standing(*message, *standing)
-            }
-            MessageChange::End { message, status: standing, settled_at } => {
-                self.put_message_end(*message, *standing, *settled_at)
+            MessageChange::Status { message, status } => self.put_message_status(*message, *status),
+            MessageChange::End { message, status, settled_at } => {
+                self.put_message_end(*message, *status, *settled_at)
             }
             MessageChange::Carrier { message, carrier, whole } => {
                 self.put_message_carrier(*message, *carrier, *whole)

@@ -24,8 +24,8 @@ const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, en
 const EVERY: &str = "TRUE";
 
 /// Returns the queries for a state, each with its condition.
-const fn queries(standing: Option<WebhookStatus>) -> &'static [(&'static str, &'static str)] {
-    match standing {
+const fn queries(status: Option<WebhookStatus>) -> &'static [(&'static str, &'static str)] {
+    match status {
         None => &[(WAITING, EVERY), (PAST, EVERY)],
         Some(WebhookStatus::Waiting) => &[(WAITING, EVERY)],
         Some(WebhookStatus::Delivered) => &[(DELIVERED, "state = 1")],

@@ -4,7 +4,7 @@
 use crate::backend;
 use crate::backend::BindSlot;
 use crate::error::StoreError;
-use crate::letters::Letter;
+use crate::node_envelope::NodeEnvelope;
 use crate::node_run::NodeRun;
 use crate::store::Store;
 use hermod_domain::ids::{CarrierId, ConnectionId};
@@ -41,34 +41,34 @@ pub struct CatalogueLock {
 impl Store {
     /// Returns all nodes on the server; none for the embedded store.
     pub fn nodes(&self) -> Vec<NodeInfo> {
-        let Some(keeping) = &self.inner.keeping else { return Vec::new() };
-        let standing = keeping.standing.borrow();
-        let nodes = standing.nodes.iter().filter(|node| !node.has_left).map(|node| NodeInfo {
+        let Some(own_node) = &self.inner.own_node else { return Vec::new() };
+        let status = own_node.status.borrow();
+        let nodes = status.nodes.iter().filter(|node| !node.has_left).map(|node| NodeInfo {
             name: node.name.clone(),
             address: node.address.clone(),
             version: node.version.clone(),
             is_alive: node.is_alive,
-            runs_engine: standing.writer == Some(node.run),
-            is_this: node.run == keeping.run,
+            runs_engine: status.writer == Some(node.run),
+            is_this: node.run == own_node.run,
             run: node.run,
         });
         nodes.collect()
     }
 
-    /// Sends a letter to another node, or to all others. It can be lost.
-    pub fn send_letter(&self, to: Option<NodeRun>, octets: Vec<u8>) {
-        let Some(keeping) = &self.inner.keeping else { return };
-        let letter = Letter { from: keeping.run, to, octets };
-        let sessions = keeping.engine.borrow().clone();
+    /// Sends an envelope to another node, or to all others. It can be lost.
+    pub fn send_envelope(&self, to: Option<NodeRun>, octets: Vec<u8>) {
+        let Some(own_node) = &self.inner.own_node else { return };
+        let envelope = NodeEnvelope { from: own_node.run, to, octets };
+        let sessions = own_node.engine.borrow().clone();
         match (sessions, &self.inner.front_end) {
-            (Some(sessions), _) => sessions.pass_on(letter),
-            (None, Some(front_end)) => front_end.send_letter(letter),
+            (Some(sessions), _) => sessions.pass_on(envelope),
+            (None, Some(front_end)) => front_end.send_envelope(envelope),
             (None, None) => {}
         }
     }
 
-    /// Returns the letters of other nodes as they arrive; none if it was called before, or if there can be no other nodes.
-    pub fn letters(&self) -> Option<mpsc::Receiver<Letter>> {
+    /// Returns the envelopes of other nodes as they arrive; none if it was called before, or if there can be no other nodes.
+    pub fn envelopes(&self) -> Option<mpsc::Receiver<NodeEnvelope>> {
         if self.has_nodes() { self.inner.access.shared.inbox.open() } else { None }
     }
 
@@ -78,69 +78,69 @@ impl Store {
         connection: ConnectionId,
         max_binds: u32,
     ) -> Result<BindClaim, StoreError> {
-        let Some(keeping) = &self.inner.keeping else { return Ok(BindClaim::Alone) };
-        let Some(binds) = keeping.binds.clone() else { return Ok(BindClaim::Alone) };
-        let _turn = keeping.claims.acquire().await.map_err(|_| StoreError::Closed)?;
+        let Some(own_node) = &self.inner.own_node else { return Ok(BindClaim::Alone) };
+        let Some(binds) = own_node.binds.clone() else { return Ok(BindClaim::Alone) };
+        let _turn = own_node.claims.acquire().await.map_err(|_| StoreError::Closed)?;
         let claimed = blocking(move || binds.claim(connection, max_binds)).await?;
         Ok(claimed.map_or(BindClaim::Full, BindClaim::Taken))
     }
 
     /// Whether this node may share its store with others.
     pub fn has_nodes(&self) -> bool {
-        self.inner.keeping.as_ref().is_some_and(|keeping| keeping.binds.is_some())
+        self.inner.own_node.as_ref().is_some_and(|own_node| own_node.binds.is_some())
     }
 
     /// Whether another node is alive.
     pub fn has_other_nodes(&self) -> bool {
-        let Some(keeping) = &self.inner.keeping else { return false };
-        let standing = keeping.standing.borrow();
-        standing.nodes.iter().any(|node| node.is_alive && node.run != keeping.run)
+        let Some(own_node) = &self.inner.own_node else { return false };
+        let status = own_node.status.borrow();
+        status.nodes.iter().any(|node| node.is_alive && node.run != own_node.run)
     }
 
     /// Sets what this node tells the others. They know it a second or two later.
     pub fn set_notice(&self, notice: Vec<u8>) {
-        if let Some(keeping) = &self.inner.keeping {
-            *keeping.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
+        if let Some(own_node) = &self.inner.own_node {
+            *own_node.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
         }
     }
 
     /// Returns what the other nodes say that are alive.
     pub fn notices(&self) -> Vec<Vec<u8>> {
-        let Some(keeping) = &self.inner.keeping else { return Vec::new() };
-        let standing = keeping.standing.borrow();
-        let others = standing.nodes.iter().filter(|node| node.is_alive && node.run != keeping.run);
+        let Some(own_node) = &self.inner.own_node else { return Vec::new() };
+        let status = own_node.status.borrow();
+        let others = status.nodes.iter().filter(|node| node.is_alive && node.run != own_node.run);
         others.map(|node| node.notice.clone()).collect()
     }
 
     /// Whether the link of this number to a carrier is best on this node: links are spread over the nodes that are alive.
     pub fn prefers_link(&self, carrier: CarrierId, number: u8) -> bool {
-        let Some(keeping) = &self.inner.keeping else { return true };
-        let standing = keeping.standing.borrow();
+        let Some(own_node) = &self.inner.own_node else { return true };
+        let status = own_node.status.borrow();
         let mut alive: Vec<_> =
-            standing.nodes.iter().filter(|node| node.is_alive).map(|node| node.run).collect();
+            status.nodes.iter().filter(|node| node.is_alive).map(|node| node.run).collect();
         alive.sort_unstable();
         let turn = usize::try_from(carrier.get()).unwrap_or(0) + usize::from(number);
-        alive.get(turn % alive.len().max(1)).is_none_or(|run| *run == keeping.run)
+        alive.get(turn % alive.len().max(1)).is_none_or(|run| *run == own_node.run)
     }
 
     /// Takes the link of this number to a carrier for this node. Returns whether it has it now.
     pub async fn claim_link(&self, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
-        let Some(keeping) = &self.inner.keeping else { return Ok(true) };
-        let slots = keeping.slots.clone();
+        let Some(own_node) = &self.inner.own_node else { return Ok(true) };
+        let slots = own_node.slots.clone();
         blocking(move || slots.claim(carrier, number)).await
     }
 
     /// Gives a link back that is closed.
     pub async fn release_link(&self, carrier: CarrierId, number: u8) -> Result<(), StoreError> {
-        let Some(keeping) = &self.inner.keeping else { return Ok(()) };
-        let slots = keeping.slots.clone();
+        let Some(own_node) = &self.inner.own_node else { return Ok(()) };
+        let slots = own_node.slots.clone();
         blocking(move || slots.release(carrier, number)).await
     }
 
     /// Waits until no other node changes the setup.
     pub async fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
-        let Some(keeping) = &self.inner.keeping else { return Ok(CatalogueLock { _lock: None }) };
-        let slots = keeping.slots.clone();
+        let Some(own_node) = &self.inner.own_node else { return Ok(CatalogueLock { _lock: None }) };
+        let slots = own_node.slots.clone();
         let lock = blocking(move || slots.lock_catalogue()).await?;
         Ok(CatalogueLock { _lock: Some(lock) })
     }

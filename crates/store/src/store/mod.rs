@@ -3,14 +3,14 @@
 
 mod cluster;
 mod data_folder;
-mod keeper;
+mod lease_renewal;
 mod loading;
+mod node_thread;
 mod on_server;
 mod opening;
 mod ports;
 mod record;
 mod requests;
-mod seat;
 #[cfg(test)]
 pub(crate) mod tests;
 mod upkeep;
@@ -37,7 +37,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{OverVelocity, VelocityLimit};
 use hermod_engine::commands::{AnyOutcome, Audited, FindKey, FindVelocityRefusal, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
-use keeper::Keeping;
+use lease_renewal::OwnNode;
 use record::Record;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ struct Inner {
     /// None if it is switched off.
     record: Option<Record>,
     /// This node among others; none for the embedded store.
-    keeping: Option<Arc<Keeping>>,
+    own_node: Option<Arc<OwnNode>>,
     /// The way to the engine of another node, if this one began without it.
     front_end: Option<Arc<FrontEnd>>,
 }
@@ -221,8 +221,8 @@ impl Store {
                 return Err(StoreError::damaged("the writer thread panicked"));
             }
         }
-        if let Some(keeping) = &self.inner.keeping {
-            keeping.leave().await;
+        if let Some(own_node) = &self.inner.own_node {
+            own_node.leave().await;
         }
         if let Some(record) = &self.inner.record {
             record.close().await;

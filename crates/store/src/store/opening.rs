@@ -1,8 +1,8 @@
 //! Opens a store: on a data folder, or as a node on a server. Starts the writer's thread.
 
-use super::keeper::Keeping;
+use super::lease_renewal::OwnNode;
 use super::loading::{LoadedStore, Sending, load, stored_setup};
-use super::seat::{Role, Seat};
+use super::node_thread::{NodeThread, Role};
 use crate::access::Access;
 use crate::backend::{self, Backend, writing::WritingBackend};
 use crate::disk::Disk;
@@ -66,7 +66,7 @@ fn open_embedded(options: &OpenOptions) -> Result<Store, StoreError> {
     let for_writer = shared.clone();
     let thread = start_writer(folder, move || write(writing, loaded, queued, for_writer, meters))?;
     let access = Arc::new(Access { queue, backend, shared });
-    Ok(Store::new(Opened { access, newest, was_empty, record, thread, keeping: None, front_end: None }))
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, own_node: None, front_end: None }))
 }
 
 /// Joins the nodes of a server. If no node runs the engine, this one does before the call returns.
@@ -78,7 +78,7 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let address = listener.map_or_else(String::new, |listener| listener.address.clone());
     let (backend, member) = backend::open_server(folder, server, name, address)?;
     let lease = Arc::new(Lease::ended());
-    let keeping = Arc::new(Keeping::begin(&member, &lease, server)?);
+    let own_node = Arc::new(OwnNode::begin(&member, &lease, server)?);
     let (newest, rows) = backend.contents()?;
     let was_empty = rows.is_empty();
     let shared = new_shared(options, lease, stored_setup(&rows)?);
@@ -88,25 +88,25 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let (queue, queued) = queue::queue();
     let access = Arc::new(Access { queue, backend, shared: shared.clone() });
     let wire = listener.map(|listener| NodeConnector::new(listener.key.clone())).transpose()?.map(Arc::new);
-    keeping.keep(member, shared.clone(), queued.clone())?;
-    let seat = Seat {
+    own_node.keep(member, shared.clone(), queued.clone())?;
+    let node_thread = NodeThread {
         server: server.clone(),
         store: position.id,
         wire: wire.clone(),
         access: Arc::downgrade(&access),
         shared,
         queue: queued,
-        keeping: keeping.clone(),
+        own_node: own_node.clone(),
         in_doubt_wait: *in_doubt_wait,
     };
-    let role = seat.sit(*now)?;
+    let role = node_thread.take_role(*now)?;
     let front_end = if let Role::FrontEnd(front_end) = &role { Some(front_end.clone()) } else { None };
     if let (Some(listener), Some(wire), Some(node)) = (listener, &wire, node) {
-        keeping.listen(listener, wire, position.id, node)?;
+        own_node.listen(listener, wire, position.id, node)?;
     }
-    let thread = start_writer(folder, move || seat.run(role))?;
-    let keeping = Some(keeping);
-    Ok(Store::new(Opened { access, newest, was_empty, record, thread, keeping, front_end }))
+    let thread = start_writer(folder, move || node_thread.run(role))?;
+    let own_node = Some(own_node);
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, own_node, front_end }))
 }
 
 fn new_shared(options: &OpenOptions, lease: Arc<Lease>, catalogue: Arc<Catalogue>) -> Arc<Shared> {
@@ -159,14 +159,14 @@ struct Opened {
     was_empty: bool,
     record: Option<Record>,
     thread: JoinHandle<()>,
-    keeping: Option<Arc<Keeping>>,
+    own_node: Option<Arc<OwnNode>>,
     front_end: Option<Arc<FrontEnd>>,
 }
 
 impl Store {
     fn new(opened: Opened) -> Store {
-        let Opened { access, newest, was_empty, record, thread, keeping, front_end } = opened;
-        let first_link = keeping.as_ref().map_or(0, |keeping| first_link_of(keeping.run));
+        let Opened { access, newest, was_empty, record, thread, own_node, front_end } = opened;
+        let first_link = own_node.as_ref().map_or(0, |own_node| first_link_of(own_node.run));
         Store {
             inner: Arc::new(Inner {
                 access,
@@ -179,7 +179,7 @@ impl Store {
                 giving_up: GivingUp::default(),
                 writer: Mutex::new(Some(thread)),
                 record,
-                keeping,
+                own_node,
                 front_end,
             }),
             audit: Arc::default(),

@@ -1,11 +1,11 @@
-//! What holds over several nodes together: limits of recent traffic, binds of a connection, parts of an MO message, letters.
+//! What holds over several nodes together: limits of recent traffic, binds of a connection, parts of an MO message, envelopes.
 
 use crate::mo::{NUMBER, catalogue, documents, piece};
 use crate::nodes::{folder, link, open_node, pause};
 use crate::world::*;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::traffic::{Control, Mode, TrafficRule, velocity_limits};
-use hermod_store::{AcceptOutcome, Acceptance, BindClaim, BindSlot, Letter, Store};
+use hermod_store::{AcceptOutcome, Acceptance, BindClaim, BindSlot, NodeEnvelope, Store};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -105,17 +105,17 @@ async fn connection_has_no_more_binds_on_three_nodes_than_it_may() {
     third.close().await.expect("it closes");
 }
 
-async fn next(letters: &mut mpsc::Receiver<Letter>) -> String {
-    let letter = within(PATIENCE, letters.recv()).await.expect("in time").expect("the store is open");
-    String::from_utf8(letter.octets).expect("text")
+async fn next(envelopes: &mut mpsc::Receiver<NodeEnvelope>) -> String {
+    let envelope = within(PATIENCE, envelopes.recv()).await.expect("in time").expect("the store is open");
+    String::from_utf8(envelope.octets).expect("text")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
     let Some((_folders, nodes)) = three().await else { return };
-    let mut inboxes = nodes.each_ref().map(|node| node.letters().expect("it is opened once"));
-    assert!(nodes[0].letters().is_none(), "it was opened before");
-    // Both must be connected: a letter before that is lost.
+    let mut inboxes = nodes.each_ref().map(|node| node.envelopes().expect("it is opened once"));
+    assert!(nodes[0].envelopes().is_none(), "it was opened before");
+    // Both must be connected: an envelope before that is lost.
     for node in &nodes[1..] {
         within(PATIENCE, async {
             while !node.can_serve() {
@@ -125,7 +125,7 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
         .await
         .expect("it reaches the engine");
     }
-    nodes[1].send_letter(None, b"to all".to_vec());
+    nodes[1].send_envelope(None, b"to all".to_vec());
     assert_eq!(next(&mut inboxes[0]).await, "to all");
     assert_eq!(next(&mut inboxes[2]).await, "to all");
     let listed = within(PATIENCE, async {
@@ -137,13 +137,13 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
         }
     });
     let third = listed.await.expect("it is listed after a renewal");
-    nodes[1].send_letter(Some(third.run), b"to c".to_vec());
-    nodes[0].send_letter(None, b"from the engine".to_vec());
+    nodes[1].send_envelope(Some(third.run), b"to c".to_vec());
+    nodes[0].send_envelope(None, b"from the engine".to_vec());
     let mut to_third = [next(&mut inboxes[2]).await, next(&mut inboxes[2]).await];
     to_third.sort();
     assert_eq!(to_third, ["from the engine", "to c"]);
-    assert_eq!(next(&mut inboxes[1]).await, "from the engine", "its own letter does not come back");
-    assert!(inboxes[0].try_recv().is_err(), "the letter to c is for c only");
+    assert_eq!(next(&mut inboxes[1]).await, "from the engine", "its own envelope does not come back");
+    assert!(inboxes[0].try_recv().is_err(), "the envelope to c is for c only");
     close(nodes).await;
 }
 

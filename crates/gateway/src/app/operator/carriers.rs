@@ -3,14 +3,14 @@
 use super::OperatorRefusal;
 use super::input::{invalid, number, sender};
 use crate::author::Acting;
-use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::config::Period;
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::node_messages::{NodeQuery, own_name, query_others};
 use crate::views::carrier_test::{CarrierTestRequest, CarrierTestView};
 use crate::views::carriers::{
     AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView, CarrierView, CarriersView, ResumedView,
 };
-use crate::world::World;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::text::MessageText;
@@ -23,9 +23,9 @@ const TEST_SENDER: &str = "Hermod";
 const TEST_TEXT: &str = "A test of this route by Hermod";
 
 /// Lists every carrier of the catalogue by name, with its links on all nodes, its queue and its traffic.
-pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusal> {
-    let mut view = list_here(world).await?;
-    let mut answers = query_others(world, NodeQuery::Carriers).await;
+pub async fn list_carriers(gateway: &Gateway) -> Result<CarriersView, OperatorRefusal> {
+    let mut view = list_here(gateway).await?;
+    let mut answers = query_others(gateway, NodeQuery::Carriers).await;
     let elsewhere = answers.read().into_iter().flat_map(|CarriersView { items, .. }| items);
     for other in elsewhere {
         if let Some(carrier) = view.items.iter_mut().find(|carrier| carrier.carrier == other.carrier) {
@@ -37,15 +37,15 @@ pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusa
 }
 
 /// Lists the carriers with the links of this node.
-pub(super) async fn list_here(world: &World) -> Result<CarriersView, OperatorRefusal> {
-    let queues = world.store.queues().await?;
-    let mut snapshots = world.carriers.list(world.clock.moment());
-    let (now, node) = (world.clock.now(), own_name(world));
-    let catalogue = world.catalogue();
+pub(super) async fn list_here(gateway: &Gateway) -> Result<CarriersView, OperatorRefusal> {
+    let queues = gateway.store.queues().await?;
+    let mut snapshots = gateway.carriers.list(gateway.clock.moment());
+    let (now, node) = (gateway.clock.now(), own_name(gateway));
+    let catalogue = gateway.catalogue();
     let items = catalogue.carriers().iter().map(|(id, name, carrier)| {
         let found = snapshots.iter().position(|snapshot| snapshot.id == *id);
         let mut snapshot = found.map_or_else(|| unseen(*id), |index| snapshots.swap_remove(index));
-        // The board learns of a renamed or disabled carrier a moment later.
+        // The live status learns of a renamed or disabled carrier a moment later.
         name.clone_into(&mut snapshot.name);
         if carrier.disabled {
             snapshot.health = Health::Disabled;
@@ -60,7 +60,7 @@ pub(super) async fn list_here(world: &World) -> Result<CarriersView, OperatorRef
     Ok(CarriersView { at: now.to_iso(), items, missing_nodes: Vec::new() })
 }
 
-/// The snapshot of a carrier that the board does not know yet.
+/// The snapshot of a carrier that the live status does not know yet.
 fn unseen(id: CarrierId) -> CarrierSnapshot {
     CarrierSnapshot {
         id,
@@ -77,48 +77,48 @@ fn empty(carrier: CarrierId) -> CarrierQueue {
     CarrierQueue { carrier, waiting: 0, in_flight: 0, deferred: 0, oldest: None, oldest_for_slot: None }
 }
 
-pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, OperatorRefusal> {
-    let catalogue = world.catalogue();
+pub(super) fn find_carrier(gateway: &Gateway, name: &str) -> Result<CarrierId, OperatorRefusal> {
+    let catalogue = gateway.catalogue();
     let found = catalogue.carriers().iter().find(|(_, known, _)| known == name).map(|(id, ..)| *id);
     found.ok_or_else(|| OperatorRefusal::no_such("carrier", name))
 }
 
 /// Lets a stopped carrier send again, on all nodes.
-pub async fn resume_carrier(world: &Acting, name: &str) -> Result<ResumedView, OperatorRefusal> {
-    find_carrier(world, name)?;
-    let here = resume_here(world, name);
-    let mut answers = query_others(world, NodeQuery::Resume(name.to_owned())).await;
+pub async fn resume_carrier(gateway: &Acting, name: &str) -> Result<ResumedView, OperatorRefusal> {
+    find_carrier(gateway, name)?;
+    let here = resume_here(gateway, name);
+    let mut answers = query_others(gateway, NodeQuery::Resume(name.to_owned())).await;
     let resumed = here || answers.read::<bool>().contains(&true);
     if resumed {
-        world.audited(None, "carrier.resume", name, &Value::Null).note_in_audit_log().await?;
+        gateway.audited(None, "carrier.resume", name, &Value::Null).note_in_audit_log().await?;
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
     Ok(ResumedView { carrier: name.to_owned(), resumed, missing_nodes: answers.missing })
 }
 
 /// Lets a stopped carrier send again on this node. Returns whether it was stopped.
-pub(super) fn resume_here(world: &World, name: &str) -> bool {
-    let Ok(id) = find_carrier(world, name) else { return false };
-    let resumed = world.carriers.resume(id, world.clock.moment());
+pub(super) fn resume_here(gateway: &Gateway, name: &str) -> bool {
+    let Ok(id) = find_carrier(gateway, name) else { return false };
+    let resumed = gateway.carriers.resume(id, gateway.clock.moment());
     if resumed {
-        world.alarms.clear(AlarmKind::CarrierStopped, name);
+        gateway.alarms.clear(AlarmKind::CarrierStopped, name);
     }
     resumed
 }
 
 /// Lists the alarms of all nodes.
-pub async fn list_alarms(world: &World, query: &AlarmsQuery) -> Result<AlarmsView, OperatorRefusal> {
-    let mut view = alarms_here(world, query);
-    let mut answers = query_others(world, NodeQuery::Alarms(query.clone())).await;
+pub async fn list_alarms(gateway: &Gateway, query: &AlarmsQuery) -> Result<AlarmsView, OperatorRefusal> {
+    let mut view = alarms_here(gateway, query);
+    let mut answers = query_others(gateway, NodeQuery::Alarms(query.clone())).await;
     view.items.extend(answers.read().into_iter().flat_map(|AlarmsView { items, .. }| items));
     view.missing_nodes = answers.missing;
     Ok(view)
 }
 
 /// Lists the alarms of this node.
-pub(super) fn alarms_here(world: &World, query: &AlarmsQuery) -> AlarmsView {
-    let node = own_name(world);
-    let all = world.alarms.list().into_iter();
+pub(super) fn alarms_here(gateway: &Gateway, query: &AlarmsQuery) -> AlarmsView {
+    let node = own_name(gateway);
+    let all = gateway.alarms.list().into_iter();
     let wanted = all.filter(|alarm| query.carrier.as_ref().is_none_or(|carrier| alarm.carrier == *carrier));
     let items = wanted.map(|alarm| {
         let advice = what_to_do(alarm.kind);
@@ -129,18 +129,18 @@ pub(super) fn alarms_here(world: &World, query: &AlarmsQuery) -> AlarmsView {
 
 /// Removes alarms from the list, on all nodes. A condition that persists raises its alarm again.
 pub async fn acknowledge_alarms(
-    world: &World,
+    gateway: &Gateway,
     query: &AlarmsQuery,
 ) -> Result<AcknowledgedView, OperatorRefusal> {
-    let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(world, query);
-    let mut answers = query_others(world, NodeQuery::AcknowledgeAlarms(query.clone())).await;
+    let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(gateway, query);
+    let mut answers = query_others(gateway, NodeQuery::AcknowledgeAlarms(query.clone())).await;
     let elsewhere = answers.read().into_iter().map(|AcknowledgedView { acknowledged, .. }| acknowledged);
     Ok(AcknowledgedView { acknowledged: here + elsewhere.sum::<u64>(), missing_nodes: answers.missing })
 }
 
-pub(super) fn acknowledge_here(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
+pub(super) fn acknowledge_here(gateway: &Gateway, query: &AlarmsQuery) -> AcknowledgedView {
     let carrier = query.carrier.as_deref();
-    let acknowledged = world.alarms.acknowledge(carrier);
+    let acknowledged = gateway.alarms.acknowledge(carrier);
     tracing::info!(carrier.name = carrier, acknowledged, "Alarms acknowledged by the operator");
     AcknowledgedView {
         acknowledged: u64::try_from(acknowledged).unwrap_or(u64::MAX),
@@ -170,19 +170,21 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::ProtocolError => {
             "The carrier rejects our PDUs as malformed: compare its specification with long_messages, tlvs and source."
         }
-        AlarmKind::UnknownStatus => "Ask the carrier what the code means and add it to the retry list.",
+        AlarmKind::UnknownStatus => {
+            "PendingQuery the carrier what the code means and add it to the retry list."
+        }
         AlarmKind::UnknownStat => {
-            "Ask the carrier what the word means; such receipts are ignored until it is known."
+            "PendingQuery the carrier what the word means; such receipts are ignored until it is known."
         }
         AlarmKind::UnmatchedReceipts => {
             "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
         }
         AlarmKind::AmbiguousReceipt => "The carrier uses one id for several parts: ask for unique ids.",
         AlarmKind::ReusedMessageId => {
-            "Ask the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
+            "PendingQuery the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
         }
         AlarmKind::MissingMessageId => {
-            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
+            "PendingQuery the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
         }
         AlarmKind::UnconfirmedParts => {
             "The carrier did not respond to parts, and no resend is left: ask the carrier whether it received them."
@@ -226,14 +228,14 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
 
 /// Sends one message over a connection of its own and reports every step.
 pub async fn test_carrier(
-    world: &World,
+    gateway: &Gateway,
     name: &str,
     request: CarrierTestRequest,
 ) -> Result<CarrierTestView, OperatorRefusal> {
     let probe = probe_of(request)?;
-    find_carrier(world, name)?;
+    find_carrier(gateway, name)?;
     tracing::info!(carrier.name = name, "Tested by the operator");
-    let report = world.probes.run(name, probe).await.map_err(|none| match none {
+    let report = gateway.probes.run(name, probe).await.map_err(|none| match none {
         NoProbe::Busy => OperatorRefusal::TestRunning,
         NoProbe::Stopping => OperatorRefusal::stopping(),
     })?;

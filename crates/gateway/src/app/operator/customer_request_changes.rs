@@ -4,9 +4,9 @@ use super::OperatorRefusal;
 use super::connection_names;
 use super::entries::plan_patch;
 use super::input::{invalid, words};
+use crate::gateway::Gateway;
 use crate::provision::{self, Kind, Plan, WantedSetup, canonical_name, shown_one, wanted_entry};
 use crate::views::entries::Fields;
-use crate::world::World;
 use hermod_domain::catalogue::{Account, Countries, SenderStatus, Tier, WINDOW_MAX};
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::ids::AccountId;
@@ -24,7 +24,7 @@ const ENTERPRISE: &str = "enterprise";
 
 /// Checks what is requested or granted. Returns it as it is stored.
 pub(super) fn check_subject(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     kind: CustomerRequestKind,
     text: &str,
@@ -35,7 +35,7 @@ pub(super) fn check_subject(
         CustomerRequestKind::Sender => {
             let sender = Sender::parse(text);
             sender.map_err(|refusal| invalid(field, format!("\"{text}\": {refusal}")))?;
-            let owner = super::account_name(world, account);
+            let owner = super::account_name(gateway, account);
             let name = canonical_name(Kind::Sender, &format!("{owner}/{text}"))?;
             Ok(name.split_once('/').map_or(name.clone(), |(_, sender)| sender.to_owned()))
         }
@@ -74,12 +74,12 @@ fn number(text: &str, most: u32, field: &'static str) -> Result<u32, OperatorRef
 
 /// Returns why a request is not needed, if what it is for is in force already.
 pub(super) fn find_reason_not_needed(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     kind: CustomerRequestKind,
     subject: &str,
 ) -> Option<&'static str> {
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let view = catalogue.account(account)?;
     let is_in_force = match kind {
         CustomerRequestKind::Sender => {
@@ -112,7 +112,7 @@ pub(super) fn find_reason_not_needed(
 /// Plans the change that accepts a request: of the setup, and of the ledger. A request that was fulfilled by hand changes
 /// nothing.
 pub(super) fn plan_change(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     request: &CustomerRequest,
     granted: Option<&str>,
@@ -120,46 +120,46 @@ pub(super) fn plan_change(
 ) -> Result<(Plan, Vec<LedgerEntry>), OperatorRefusal> {
     let wanted = &request.request;
     if done {
-        return Ok((no_change(world, rows)?, Vec::new()));
+        return Ok((no_change(gateway, rows)?, Vec::new()));
     }
     let value = match granted {
-        Some(granted) => check_subject(world, wanted.account, wanted.kind, granted, "value")?,
+        Some(granted) => check_subject(gateway, wanted.account, wanted.kind, granted, "value")?,
         None => wanted.subject.clone(),
     };
     if wanted.kind == CustomerRequestKind::TopUp {
         let amount = Money::parse(&value).map_err(|refusal| invalid("value", refusal))?;
         // The customer reads it in the ledger.
-        let shown = world.numbers.show(NumberKind::CustomerRequest, request.id);
+        let shown = gateway.numbers.show(NumberKind::CustomerRequest, request.id);
         let entry = LedgerEntry {
             account: wanted.account,
             kind: LedgerKind::TopUp,
             amount,
             note: format!("Request {shown}"),
             reference: Some(format!("request {shown}")),
-            now: world.clock.now(),
+            now: gateway.clock.now(),
         };
-        return Ok((no_change(world, rows)?, vec![entry]));
+        return Ok((no_change(gateway, rows)?, vec![entry]));
     }
-    let plan = plan_setup(world, rows, request, &value, granted.is_some())?;
+    let plan = plan_setup(gateway, rows, request, &value, granted.is_some())?;
     Ok((plan, Vec::new()))
 }
 
 /// Plans the change of the setup for a value.
 fn plan_setup(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     request: &CustomerRequest,
     value: &str,
     is_granted: bool,
 ) -> Result<Plan, OperatorRefusal> {
     let id = request.request.account;
-    let account = super::account_name(world, id);
+    let account = super::account_name(gateway, id);
     let patch = |kind, name: &str, patch: Value| {
         let patch = patch.as_object().cloned().unwrap_or_default();
-        plan_patch(world, rows.clone(), kind, name, |_| Ok(patch)).map(|(_, plan)| plan)
+        plan_patch(gateway, rows.clone(), kind, name, |_| Ok(patch)).map(|(_, plan)| plan)
     };
     let of_connection = |field: &str| {
-        let names = connection_names(world, id);
+        let names = connection_names(gateway, id);
         let wanted = request.request.connection;
         let connection = names.into_iter().find(|(id, _)| Some(*id) == wanted);
         let (_, name) = connection.ok_or_else(|| invalid("value", "its connection does not exist"))?;
@@ -167,12 +167,12 @@ fn plan_setup(
         patch(Kind::Connection, &name, json!({ field: number }))
     };
     match request.request.kind {
-        CustomerRequestKind::Sender => approve_sender(world, rows.clone(), id, &account, value),
-        CustomerRequestKind::Country => match with_country(world, id, value) {
+        CustomerRequestKind::Sender => approve_sender(gateway, rows.clone(), id, &account, value),
+        CustomerRequestKind::Country => match with_country(gateway, id, value) {
             Some(countries) => patch(Kind::Account, &account, json!({ "countries": countries })),
-            None => no_change(world, rows.clone()),
+            None => no_change(gateway, rows.clone()),
         },
-        CustomerRequestKind::Number if is_granted => add_number(world, rows.clone(), &account, value),
+        CustomerRequestKind::Number if is_granted => add_number(gateway, rows.clone(), &account, value),
         CustomerRequestKind::Number => {
             Err(invalid("value", "name the number that the account gets, or accept the request as done"))
         }
@@ -183,17 +183,17 @@ fn plan_setup(
             Ok(rate) => patch(Kind::Account, &account, json!({ "smpp_rate": rate })),
             Err(_) => patch(Kind::Account, &account, json!({ "tier": value, "smpp_rate": null })),
         },
-        CustomerRequestKind::TopUp => no_change(world, rows.clone()),
+        CustomerRequestKind::TopUp => no_change(gateway, rows.clone()),
     }
 }
 
-fn no_change(world: &World, rows: Vec<CatalogueRow>) -> Result<Plan, OperatorRefusal> {
-    Ok(provision::prepare_over(rows, &world.pepper, &WantedSetup::default(), world.clock.now())?)
+fn no_change(gateway: &Gateway, rows: Vec<CatalogueRow>) -> Result<Plan, OperatorRefusal> {
+    Ok(provision::prepare_over(rows, &gateway.pepper, &WantedSetup::default(), gateway.clock.now())?)
 }
 
 /// Plans an entry as a whole.
 fn plan_entry(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     kind: Kind,
     name: &str,
@@ -201,19 +201,19 @@ fn plan_entry(
 ) -> Result<Plan, OperatorRefusal> {
     let fields: Fields = fields.as_object().cloned().unwrap_or_default();
     let (_, wanted) = wanted_entry(kind, name, fields)?;
-    let wanted = wanted.judged_by(world.webhook_rules.clone());
-    Ok(provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?)
+    let wanted = wanted.judged_by(gateway.webhook_rules.clone());
+    Ok(provision::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?)
 }
 
 fn approve_sender(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     id: AccountId,
     account: &str,
     sender: &str,
 ) -> Result<Plan, OperatorRefusal> {
     let fields = json!({ "state": "approved" });
-    let plan = plan_entry(world, rows, Kind::Sender, &format!("{account}/{sender}"), &fields)?;
+    let plan = plan_entry(gateway, rows, Kind::Sender, &format!("{account}/{sender}"), &fields)?;
     let parsed = Sender::parse(sender).map_err(|refusal| invalid("value", refusal))?;
     let status = plan.catalogue.account(id).map(|view| view.sender_status(&parsed));
     if status == Some(SenderStatus::Approved) {
@@ -223,8 +223,8 @@ fn approve_sender(
 }
 
 /// Returns the countries of an account with one more; none if all are on.
-fn with_country(world: &World, account: AccountId, country: &str) -> Option<Vec<String>> {
-    let catalogue = world.catalogue();
+fn with_country(gateway: &Gateway, account: AccountId, country: &str) -> Option<Vec<String>> {
+    let catalogue = gateway.catalogue();
     let Account { countries, .. } = &catalogue.account(account)?.account;
     let Countries::Only(enabled) = countries else { return None };
     let mut all: Vec<String> = enabled.iter().map(Country::to_string).collect();
@@ -235,7 +235,7 @@ fn with_country(world: &World, account: AccountId, country: &str) -> Option<Vec<
 }
 
 fn add_number(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     account: &str,
     number: &str,
@@ -244,5 +244,5 @@ fn add_number(
     if shown_one(&rows, Kind::Number, &name).map_err(provision::ProvisionRefusal::from)?.is_some() {
         return Err(OperatorRefusal::AlreadyExists { kind: Kind::Number.as_str(), name });
     }
-    plan_entry(world, rows, Kind::Number, &name, &json!({ "account": account }))
+    plan_entry(gateway, rows, Kind::Number, &name, &json!({ "account": account }))
 }

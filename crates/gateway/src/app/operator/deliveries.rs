@@ -3,12 +3,12 @@
 use super::carriers::find_carrier;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, carrier_name};
+use crate::gateway::Gateway;
 use crate::views::deliveries::{
     DeliveriesQuery, DeliveriesView, DeliveryView, IdsHintView, ParkedReceiptView, ReceiptsQuery,
     ResponseIdView, UnmatchedReceiptsView,
 };
 use crate::views::paging::Limit;
-use crate::world::World;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::numbers::{Country, Network};
@@ -52,7 +52,7 @@ struct Group {
 
 /// Returns delivery statistics of the last days, today included, the largest group first.
 pub async fn list_deliveries(
-    world: &World,
+    gateway: &Gateway,
     query: DeliveriesQuery,
 ) -> Result<DeliveriesView, OperatorRefusal> {
     let days = query.days.unwrap_or(DAYS_DEFAULT);
@@ -61,10 +61,10 @@ pub async fn list_deliveries(
     }
     let by = query.by.map(|text| one_of("by", &text, GroupBy::ALL, GroupBy::as_str)).transpose()?;
     let by = by.unwrap_or(GroupBy::Network);
-    let only = query.carrier.map(|name| find_carrier(world, &name)).transpose()?;
-    let to = world.clock.now().day();
+    let only = query.carrier.map(|name| find_carrier(gateway, &name)).transpose()?;
+    let to = gateway.clock.now().day();
     let from = Day::new(to.get() - days + 1);
-    let rows = world.store.delivery_stats(from, to, only).await?;
+    let rows = gateway.store.delivery_stats(from, to, only).await?;
     let mut groups: BTreeMap<(CarrierId, Option<String>, Option<String>), Group> = BTreeMap::new();
     for row in rows {
         let country = row.country.filter(|_| by != GroupBy::Carrier);
@@ -74,7 +74,7 @@ pub async fn list_deliveries(
         let group = groups.entry(key).or_insert(Group { carrier: row.carrier, country, network, figures });
         add(&mut group.figures, &row.figures);
     }
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let items = groups.into_values().map(|Group { carrier, country, network, figures }| {
         DeliveryView::new(carrier_name(&catalogue, carrier), country, network, &figures)
     });
@@ -98,17 +98,17 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
 
 /// Lists a carrier's unmatched receipts, beside the message ids of its recent responses.
 pub async fn list_unmatched_receipts(
-    world: &World,
+    gateway: &Gateway,
     carrier: &str,
     query: &ReceiptsQuery,
 ) -> Result<UnmatchedReceiptsView, OperatorRefusal> {
     let limit = Limit::of(query.limit);
-    let id = find_carrier(world, carrier)?;
-    let ids = world.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
-    let parked = world.store.parked(id, limit).await?;
-    let mut answers = world.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
-    let today = world.clock.now().day();
-    let losses = world.store.receipt_losses(Day::new(today.get() - LOSS_DAYS), today).await?;
+    let id = find_carrier(gateway, carrier)?;
+    let ids = gateway.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
+    let parked = gateway.store.parked(id, limit).await?;
+    let mut answers = gateway.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
+    let today = gateway.clock.now().day();
+    let losses = gateway.store.receipt_losses(Day::new(today.get() - LOSS_DAYS), today).await?;
     let of_carrier = losses.iter().filter(|loss| loss.carrier == id);
     let given_up = of_carrier.map(|loss| loss.too_old + loss.crowded_out).sum();
     let hint = hint(ids, &parked, &answers).map(|(ids, count)| IdsHintView {

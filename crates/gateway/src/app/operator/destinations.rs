@@ -6,11 +6,11 @@ use super::explain::unmentioned_sender;
 use super::input::invalid;
 use super::{OperatorRefusal, find_account};
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::provision::Kind;
 use crate::views::amount::Amount;
 use crate::views::destinations::{DestinationView, DestinationsView, NetworkPriceView, NextPriceView};
 use crate::views::entries::Fields;
-use crate::world::World;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{AccountView, Catalogue};
 use hermod_domain::ids::AccountId;
@@ -28,11 +28,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const CHANGES_MAX: usize = 8;
 
 /// Lists all countries with their prices and coverage for an account.
-pub fn list_destinations(world: &World, account: &str) -> Result<DestinationsView, OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let catalogue = world.catalogue();
+pub fn list_destinations(gateway: &Gateway, account: &str) -> Result<DestinationsView, OperatorRefusal> {
+    let id = find_account(gateway, account)?;
+    let catalogue = gateway.catalogue();
     let view = catalogue.account(id).ok_or_else(|| OperatorRefusal::no_such("account", account))?;
-    let look_up = LookUp::new(&catalogue, view, id, world.clock.now());
+    let look_up = LookUp::new(&catalogue, view, id, gateway.clock.now());
     let mut countries: BTreeMap<&'static str, (Country, Vec<NetworkPriceView>)> = BTreeMap::new();
     for (destination, number) in examples(&catalogue, view) {
         let Some(country) = destination.country else { continue };
@@ -129,14 +129,14 @@ impl LookUp<'_> {
 
 /// Switches a country of an account on or off, as the customer decides among those that the operator permits.
 pub async fn switch_country(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     country: &str,
     is_on: bool,
 ) -> Result<(), OperatorRefusal> {
     let country = Country::parse(country).map_err(|refusal| invalid("country", refusal))?;
-    let id = find_account(world, account)?;
-    let catalogue = world.catalogue();
+    let id = find_account(gateway, account)?;
+    let catalogue = gateway.catalogue();
     let permitted = catalogue.account(id).is_some_and(|view| view.account.countries.allow(country));
     if is_on && !permitted {
         return Err(invalid("country", format!("{} needs the operator's permission", country.name())));
@@ -150,6 +150,6 @@ pub async fn switch_country(
         };
         Ok(Fields::from_iter([("countries_off".to_owned(), Value::from_iter(off))]))
     };
-    change_entry(world, Kind::Account, account, patch_of, LiveBinds::Keep).await?;
+    change_entry(gateway, Kind::Account, account, patch_of, LiveBinds::Keep).await?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::OperatorRefusal;
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::node_messages::{NodeQuery, query_others};
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
@@ -10,7 +11,6 @@ use crate::provision::{
 use crate::views::Created;
 use crate::views::entries::{AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView};
 use crate::views::paging::{Limit, Page};
-use crate::world::World;
 use hermod_domain::ids::ConnectionId;
 use hermod_store::CatalogueRow;
 use serde_json::Value;
@@ -19,11 +19,11 @@ use std::ops::Bound;
 
 /// Lists entries of a kind in the order of their names.
 pub async fn list_entries(
-    world: &World,
+    gateway: &Gateway,
     kind: Kind,
     query: EntriesQuery,
 ) -> Result<Page<EntryView>, OperatorRefusal> {
-    let rows = world.store.catalogue().await?;
+    let rows = gateway.store.catalogue().await?;
     let all = read(&rows, kind)?;
     let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
     let after = query.after.map_or(Bound::Unbounded, Bound::Excluded);
@@ -38,8 +38,8 @@ pub async fn list_entries(
     Ok(Page { items, next })
 }
 
-pub async fn show_entry(world: &World, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
-    let rows = world.store.catalogue().await?;
+pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
+    let rows = gateway.store.catalogue().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     match shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)? {
         Some(entry) => Ok(EntryView { name, entry }),
@@ -65,7 +65,7 @@ pub enum LiveBinds {
 
 /// Creates the entry, or replaces it as a whole.
 pub async fn put_entry(
-    world: &Acting,
+    gateway: &Acting,
     kind: Kind,
     name: &str,
     fields: Fields,
@@ -73,47 +73,47 @@ pub async fn put_entry(
     binds: LiveBinds,
 ) -> Result<Created<SavedEntryView>, OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
-    let wanted = wanted.judged_by(world.webhook_rules.clone());
-    let _alone = world.change_alone().await?;
-    let rows = world.store.catalogue().await?;
+    let wanted = wanted.judged_by(gateway.webhook_rules.clone());
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.catalogue().await?;
     let is_entry = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
     if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
         return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
     }
-    let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    let saved = execute_plan_of_entry(world, plan, kind, name, binds).await?;
+    let plan = provision::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?;
+    let saved = execute_plan_of_entry(gateway, plan, kind, name, binds).await?;
     let is_new = saved.applied.has_created(kind, &saved.entry.name);
     Ok(Created { view: saved, is_new })
 }
 
 /// Applies a JSON merge patch (RFC 7396) to an entry.
 pub async fn patch_entry(
-    world: &Acting,
+    gateway: &Acting,
     kind: Kind,
     name: &str,
     patch: Fields,
     binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
-    change_entry(world, kind, name, |_| Ok(patch), binds).await
+    change_entry(gateway, kind, name, |_| Ok(patch), binds).await
 }
 
 /// Applies a JSON merge patch that follows from the entry as it is. No other change comes between.
 pub(super) async fn change_entry(
-    world: &Acting,
+    gateway: &Acting,
     kind: Kind,
     name: &str,
     patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
     binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
-    let _alone = world.change_alone().await?;
-    let rows = world.store.catalogue().await?;
-    let (name, plan) = plan_patch(world, rows, kind, name, patch_of)?;
-    execute_plan_of_entry(world, plan, kind, name, binds).await
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.catalogue().await?;
+    let (name, plan) = plan_patch(gateway, rows, kind, name, patch_of)?;
+    execute_plan_of_entry(gateway, plan, kind, name, binds).await
 }
 
 /// Plans a JSON merge patch that follows from the entry as it is. Returns its canonical name and the plan.
 pub(super) fn plan_patch(
-    world: &World,
+    gateway: &Gateway,
     rows: Vec<CatalogueRow>,
     kind: Kind,
     name: &str,
@@ -125,14 +125,14 @@ pub(super) fn plan_patch(
     let patch = patch_of(&before)?;
     provision::check_fields(kind, &patch)?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
-    let wanted = wanted.judged_by(world.webhook_rules.clone());
-    Ok((name, provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?))
+    let wanted = wanted.judged_by(gateway.webhook_rules.clone());
+    Ok((name, provision::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?))
 }
 
-pub async fn remove_entry(world: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
+pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
     let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
-    let applied = apply_wanted(world, &wanted, false).await?;
+    let applied = apply_wanted(gateway, &wanted, false).await?;
     if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
     }
@@ -141,24 +141,24 @@ pub async fn remove_entry(world: &Acting, kind: Kind, name: &str) -> Result<Appl
 
 /// Applies a provision file, or returns what that would change.
 pub async fn apply_wanted(
-    world: &Acting,
+    gateway: &Acting,
     wanted: &WantedSetup,
     dry_run: bool,
 ) -> Result<AppliedView, OperatorRefusal> {
-    let _alone = world.change_alone().await?;
-    let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
-    let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
+    let _alone = gateway.change_alone().await?;
+    let wanted = wanted.clone().judged_by(gateway.webhook_rules.clone());
+    let plan = provision::prepare(&gateway.store, &gateway.pepper, &wanted, gateway.clock.now()).await?;
     if dry_run {
         // The secrets of a plan that is not executed do not exist.
         let Plan { changes, warnings, .. } = plan;
         return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
     }
-    execute_plan(world, plan).await
+    execute_plan(gateway, plan).await
 }
 
 /// Executes a plan and returns the entry as the plan leaves it.
 async fn execute_plan_of_entry(
-    world: &Acting,
+    gateway: &Acting,
     plan: Plan,
     kind: Kind,
     name: String,
@@ -167,23 +167,23 @@ async fn execute_plan_of_entry(
     let entry = plan.shown(kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
-    let mut applied = execute_plan(world, plan).await?;
+    let mut applied = execute_plan(gateway, plan).await?;
     if binds == LiveBinds::Unbind
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {
-        world.binds.unbind_all(connection);
-        let missing = query_others(world, NodeQuery::UnbindAll(connection)).await.missing;
+        gateway.binds.unbind_all(connection);
+        let missing = query_others(gateway, NodeQuery::UnbindAll(connection)).await.missing;
         let warning = |node| format!("node {node} did not answer: binds of {name} there were not unbound");
         applied.warnings.extend(missing.into_iter().map(warning));
     }
     Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
 }
 
-/// Stores a plan and puts its catalogue in force. The caller holds [`World::changing`].
-pub(super) async fn execute_plan(world: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
-    provision::carry_out(&world.store, &plan, &world.author, world.clock.now()).await?;
+/// Stores a plan and puts its catalogue in force. The caller holds [`Gateway::changing`].
+pub(super) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+    provision::carry_out(&gateway.store, &plan, &gateway.author, gateway.clock.now()).await?;
     let Plan { changes, secrets, catalogue, warnings, .. } = plan;
-    world.set_catalogue(catalogue);
+    gateway.set_catalogue(catalogue);
     for change in changes.iter().filter(|change| change.effect.is_change()) {
         tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
     }

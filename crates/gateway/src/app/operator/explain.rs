@@ -1,9 +1,9 @@
 //! Explains a route: which route a message takes, why the others are not taken, and the state of its carriers.
 
 use super::{OperatorRefusal, carrier_name, find_account};
+use crate::gateway::Gateway;
 use crate::provision::{of_area, route_name};
 use crate::views::lookup::{CarrierCandidateView, ExplanationView, InDoubtView, RouteCandidateView};
-use crate::world::World;
 use hermod_domain::area::Area;
 use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
@@ -30,18 +30,18 @@ pub(super) struct Question {
 
 /// Explains the route of a message. `running` says whether this process has links, so that carriers' health is known.
 pub(super) fn explain(
-    world: &World,
+    gateway: &Gateway,
     question: &Question,
     running: bool,
 ) -> Result<ExplanationView, OperatorRefusal> {
     let Question { to, account, from } = question;
-    let account = account.as_deref().map(|name| find_account(world, name)).transpose()?;
-    let catalogue = world.catalogue();
+    let account = account.as_deref().map(|name| find_account(gateway, name)).transpose()?;
+    let catalogue = gateway.catalogue();
     let from = from.unwrap_or_else(|| unmentioned_sender(&catalogue));
     let health = |carrier: CarrierId| match catalogue.carrier(carrier) {
         Some(known) if known.disabled => Health::Disabled,
         _ if !running => Health::Up,
-        _ => world.carriers.health(carrier),
+        _ => gateway.carriers.health(carrier),
     };
     let sending = RouteQuery {
         account: account.unwrap_or(AccountId::new(NO_ACCOUNT)),

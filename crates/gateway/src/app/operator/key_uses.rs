@@ -2,8 +2,8 @@
 
 use super::OperatorRefusal;
 use crate::app::request_log::printable;
-use crate::board::KeyUse;
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::KeyUse;
 use hermod_domain::ids::AccountId;
 use hermod_domain::refusal::Refusal;
 use hermod_store::record::{RequestEntry, RequestFilter, RequestKind, Scope};
@@ -17,31 +17,31 @@ const LINES_OF_ACCOUNT: u32 = 500;
 /// Returns the last use of a key of an account. `None` if it was not used since the gateway started, and the request log has
 /// no use of it.
 pub async fn last_key_use(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     key: &str,
 ) -> Result<Option<KeyUse>, OperatorRefusal> {
-    if let Some(used) = world.key_uses.last(key) {
+    if let Some(used) = gateway.key_uses.last(key) {
         return Ok(Some(used));
     }
     let filter = RequestFilter { who: Some(printable(key).into()), ..http_requests() };
-    let found = world.store.request_log(Scope::Account(account), filter, None, LINES_OF_KEY).await?;
+    let found = gateway.store.request_log(Scope::Account(account), filter, None, LINES_OF_KEY).await?;
     Ok(found.rows.iter().find(|(_, entry)| is_use(entry)).map(|(_, entry)| use_of(entry)))
 }
 
 /// Returns the last use of each key of an account, as far as it is known in memory or by the newest lines of the request log.
 pub async fn last_key_uses(
-    world: &World,
+    gateway: &Gateway,
     account: AccountId,
     keys: &[&str],
 ) -> Result<HashMap<String, KeyUse>, OperatorRefusal> {
-    let known = keys.iter().filter_map(|key| Some(((*key).to_owned(), world.key_uses.last(key)?)));
+    let known = keys.iter().filter_map(|key| Some(((*key).to_owned(), gateway.key_uses.last(key)?)));
     let mut uses: HashMap<String, KeyUse> = known.collect();
     if uses.len() == keys.len() {
         return Ok(uses);
     }
     let scope = Scope::Account(account);
-    let found = world.store.request_log(scope, http_requests(), None, LINES_OF_ACCOUNT).await?;
+    let found = gateway.store.request_log(scope, http_requests(), None, LINES_OF_ACCOUNT).await?;
     for (_, entry) in found.rows.iter().filter(|(_, entry)| is_use(entry)) {
         let named = keys.iter().filter(|key| printable(key) == entry.who);
         for key in named {

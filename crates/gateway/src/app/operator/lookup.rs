@@ -3,10 +3,10 @@
 use super::explain::{Question, explain};
 use super::input::{number, sender};
 use super::{OperatorRefusal, find_account, money};
+use crate::gateway::Gateway;
 use crate::provision::price_name;
 use crate::views::amount::Amount;
 use crate::views::lookup::{ErrorView, ErrorsView, ExplainQuery, ExplanationView, LookupQuery, LookupView};
-use crate::world::World;
 use hermod_domain::catalogue::{AccountView, Countries, SenderStatus};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -19,18 +19,18 @@ use hermod_domain::traffic::{Daily, enforced_daily};
 
 /// Explains the route of a message. `running` says whether this process has links.
 pub fn explain_route(
-    world: &World,
+    gateway: &Gateway,
     query: ExplainQuery,
     running: bool,
 ) -> Result<ExplanationView, OperatorRefusal> {
     let ExplainQuery { to, account, from } = query;
     let from = from.as_deref().map(sender).transpose()?;
-    explain(world, &Question { to: number(&to)?, account, from }, running)
+    explain(gateway, &Question { to: number(&to)?, account, from }, running)
 }
 
 /// Looks up a number, for an account if the query names one. `running` says whether this process has links.
 pub async fn look_up_number(
-    world: &World,
+    gateway: &Gateway,
     text: &str,
     query: LookupQuery,
     running: bool,
@@ -39,7 +39,7 @@ pub async fn look_up_number(
     let from = from.as_deref().map(sender).transpose()?;
     let question = Question { to: number(text)?, account, from };
     let destination = Numbers::embedded().find(question.to);
-    let explanation = explain(world, &question, running)?;
+    let explanation = explain(gateway, &question, running)?;
     let view = LookupView {
         number: question.to.to_string(),
         country: destination.country_name().to_owned(),
@@ -55,20 +55,20 @@ pub async fn look_up_number(
         explanation,
     };
     match question.account.as_deref() {
-        Some(name) => with_account(world, name, &question, view).await,
+        Some(name) => with_account(gateway, name, &question, view).await,
         None => Ok(view),
     }
 }
 
 /// Adds the price for an account, and why its message would be rejected.
 async fn with_account(
-    world: &World,
+    gateway: &Gateway,
     name: &str,
     question: &Question,
     view: LookupView,
 ) -> Result<LookupView, OperatorRefusal> {
-    let id = find_account(world, name)?;
-    let catalogue = world.catalogue();
+    let id = find_account(gateway, name)?;
+    let catalogue = gateway.catalogue();
     let account = catalogue.account(id).ok_or_else(|| OperatorRefusal::no_such("account", name))?;
     let destination = Numbers::embedded().find(question.to);
     let asked = PriceQuery {
@@ -76,7 +76,7 @@ async fn with_account(
         network: destination.network,
         mcc: destination.mcc(),
         country: destination.country,
-        now: world.clock.now(),
+        now: gateway.clock.now(),
     };
     let price = account.prices().find(asked);
     let has_route = view.explanation.route.is_some();
@@ -97,7 +97,7 @@ async fn with_account(
         refused.push(Refusal::NoRoute);
     }
     let cost = price.as_ref().map_or(Money::ZERO, |found| found.price.per_part);
-    refused.extend(stored_refusals(world, id, account, question.to, cost).await?);
+    refused.extend(stored_refusals(gateway, id, account, question.to, cost).await?);
     let mut refusals: Vec<String> =
         refused.iter().map(|refusal| format!("{}: {}", refusal.code(), refusal.sentence())).collect();
     if account.account.closed {
@@ -126,26 +126,26 @@ fn standing_refusals(view: &AccountView, question: &Question) -> Vec<Refusal> {
 
 /// Returns the rejections that depend on the store, for a message of one part: opt-out, daily limits, credit.
 async fn stored_refusals(
-    world: &World,
+    gateway: &Gateway,
     id: AccountId,
     view: &AccountView,
     to: Msisdn,
     cost: Money,
 ) -> Result<Vec<Refusal>, OperatorRefusal> {
     let mut refused = Vec::new();
-    if world.store.opted_out(id, to).await?.is_some() {
+    if gateway.store.opted_out(id, to).await?.is_some() {
         refused.push(Refusal::RecipientOptedOut);
     }
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
-    let today = world.store.day_totals(id, now.day(), now.day()).await?;
+    let today = gateway.store.day_totals(id, now.day(), now.day()).await?;
     let (messages, spend) = today.first().map_or((0, Money::ZERO), |today| (today.messages, today.spend));
     let spent = spend.checked_add(cost).unwrap_or(spend);
     if messages_max.is_some_and(|max| messages >= max) || spend_max.is_some_and(|max| spent > max) {
         let reopens = now.day().next().start().since(now).as_secs();
         refused.push(Refusal::TrafficControl { retry_after_s: u32::try_from(reopens).unwrap_or(u32::MAX) });
     }
-    let available = money::account_balance(world, id, world.store.balance(id).await?)?.available;
+    let available = money::account_balance(gateway, id, gateway.store.balance(id).await?)?.available;
     let available = available.checked_sub(view.account.minimum).unwrap_or(available);
     if cost > available {
         refused.push(Refusal::InsufficientCredit { cost, available });

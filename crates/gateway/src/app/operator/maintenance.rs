@@ -3,12 +3,12 @@
 use super::input::{invalid, number, time};
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::views::audit_log::{AuditLogQuery, AuditRowView};
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
 use crate::views::paging::{Limit, Page};
-use crate::world::World;
 use hermod_domain::audit::AuditFilter;
 use hermod_store::StoreError;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const DATABASE: &str = "hermod.db";
 
 /// Copies the database into a new folder while messages are being sent. Removes the folder on any error.
-pub async fn copy_database(world: &Acting, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
+pub async fn copy_database(gateway: &Acting, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
     let folder = PathBuf::from(request.folder);
     if !folder.is_absolute() {
         return Err(invalid("folder", "must be an absolute path"));
@@ -26,11 +26,11 @@ pub async fn copy_database(world: &Acting, request: BackupRequest) -> Result<Bac
     create_private(&folder).map_err(|error| {
         invalid("folder", format!("{}: the gateway cannot create this folder: {error}", folder.display()))
     })?;
-    world
+    gateway
         .audited(None, "database.copy", "database", &json!({ "folder": &folder }))
         .note_in_audit_log()
         .await?;
-    match world.store.copy_to(&folder.join(DATABASE)).await {
+    match gateway.store.copy_to(&folder.join(DATABASE)).await {
         Ok(bytes) => Ok(BackupView { folder: folder.display().to_string(), bytes }),
         Err(fault) => {
             // Only an empty folder is removed.
@@ -55,12 +55,12 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Erases a phone number from every message that has ended, of one account or of all.
-pub async fn erase_number(world: &Acting, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
+pub async fn erase_number(gateway: &Acting, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
     let number = number(&request.number)?;
-    let account = request.account.map(|name| find_account(world, &name)).transpose()?;
+    let account = request.account.map(|name| find_account(gateway, &name)).transpose()?;
     // The audit log must not have the number either.
-    world.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
-    let erased = world.store.erase_number(number, account, world.clock.now()).await?;
+    gateway.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
+    let erased = gateway.store.erase_number(number, account, gateway.clock.now()).await?;
     // The log must not have the number.
     tracing::info!(
         messages = erased.messages,
@@ -74,22 +74,22 @@ pub async fn erase_number(world: &Acting, request: ErasureRequest) -> Result<Era
 
 /// Lists rows of the queue that could not be read, the oldest first.
 pub async fn list_set_aside(
-    world: &World,
+    gateway: &Gateway,
     query: SetAsideQuery,
 ) -> Result<Page<SetAsideView>, OperatorRefusal> {
     let limit = Limit::of(query.limit);
-    let rows = world.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
+    let rows = gateway.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))
 }
 
 /// Lists changes, the newest first.
 pub async fn list_audit_log(
-    world: &World,
+    gateway: &Gateway,
     query: AuditLogQuery,
 ) -> Result<Page<AuditRowView>, OperatorRefusal> {
-    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
+    let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let since = query.since.filter(|text| !text.is_empty());
-    let since = since.map(|text| time("since", &text, world.clock.now())).transpose()?;
+    let since = since.map(|text| time("since", &text, gateway.clock.now())).transpose()?;
     let filter = AuditFilter {
         account,
         by: query.by.unwrap_or_default(),
@@ -98,9 +98,9 @@ pub async fn list_audit_log(
     };
     let limit = Limit::of(query.limit);
     let before = query.before.map(u64::from);
-    let rows = world.store.audit_log(filter, before, limit).await?;
+    let rows = gateway.store.audit_log(filter, before, limit).await?;
     let views = rows.into_iter().map(|row| {
-        let account = row.entry.account.map(|account| account_name(world, account));
+        let account = row.entry.account.map(|account| account_name(gateway, account));
         AuditRowView::new(row, account)
     });
     Ok(Page::new(views.collect(), limit))

@@ -4,6 +4,7 @@
 use super::input::{invalid, number, one_of, words};
 use super::{OperatorRefusal, account_name, carrier_name, find_account};
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::views::Created;
 use crate::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
@@ -11,7 +12,6 @@ use crate::views::messages::{
     review_state_text,
 };
 use crate::views::paging::{Limit, Page};
-use crate::world::World;
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::masked;
 use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
@@ -25,31 +25,31 @@ const HOW_DEFAULT: &str = "the operator";
 
 /// Lists opt-outs of an account in the order of their numbers.
 pub async fn list_opt_outs(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     query: OptOutsQuery,
 ) -> Result<Page<OptOutView>, OperatorRefusal> {
     let after = query.after.map(|text| number(&text)).transpose()?;
-    let id = find_account(world, account)?;
+    let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
-    let found = world.store.opt_outs(id, after, limit).await?;
+    let found = gateway.store.opt_outs(id, after, limit).await?;
     Ok(Page::new(found.into_iter().map(OptOutView::from).collect(), limit))
 }
 
 /// Returns the opt-out of one number; `None` if it has not opted out.
 pub async fn find_opt_out(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     text: &str,
 ) -> Result<Option<OptOutView>, OperatorRefusal> {
     let number = number(text)?;
-    let id = find_account(world, account)?;
-    Ok(world.store.opted_out(id, number).await?.map(OptOutView::from))
+    let id = find_account(gateway, account)?;
+    Ok(gateway.store.opted_out(id, number).await?.map(OptOutView::from))
 }
 
 /// Stores an opt-out and returns the stored one.
 pub async fn add_opt_out(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     text: &str,
     request: Option<OptOutRequest>,
@@ -57,23 +57,23 @@ pub async fn add_opt_out(
     let how = request.map_or_else(|| HOW_DEFAULT.to_owned(), |request| request.how);
     let how = words("how", how, 1, HOW_CHARS_MAX)?;
     let number = number(text)?;
-    let id = find_account(world, account)?;
-    let entry = OptOut { account: id, number, how, now: world.clock.now() };
+    let id = find_account(gateway, account)?;
+    let entry = OptOut { account: id, number, how, now: gateway.clock.now() };
     let detail = json!({ "how": &entry.how });
-    let audited = world.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
+    let audited = gateway.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
     let is_new = audited.opt_out(entry.clone()).await?;
-    let stored = world.store.opted_out(id, number).await?;
+    let stored = gateway.store.opted_out(id, number).await?;
     Ok(Created { view: stored.unwrap_or(entry).into(), is_new })
 }
 
 pub async fn remove_opt_out(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     text: &str,
 ) -> Result<OptOutRemovedView, OperatorRefusal> {
     let number = number(text)?;
-    let id = find_account(world, account)?;
-    let audited = world.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);
+    let id = find_account(gateway, account)?;
+    let audited = gateway.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);
     if audited.opt_in(id, number).await? {
         return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
     }
@@ -81,65 +81,71 @@ pub async fn remove_opt_out(
 }
 
 /// Lists review cases, the newest first.
-pub async fn list_reviews(world: &World, query: ReviewsQuery) -> Result<Page<ReviewView>, OperatorRefusal> {
+pub async fn list_reviews(
+    gateway: &Gateway,
+    query: ReviewsQuery,
+) -> Result<Page<ReviewView>, OperatorRefusal> {
     let states = [ReviewState::Open, ReviewState::Approved, ReviewState::Rejected];
     let state = query.state.map(|text| one_of("state", &text, states, review_state_text)).transpose()?;
-    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
+    let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let limit = Limit::of(query.limit);
-    let cases = world.store.reviews(account, state, query.before.map(u64::from), limit).await?;
-    Ok(Page::new(cases.into_iter().map(|case| review_view(world, case)).collect(), limit))
+    let cases = gateway.store.reviews(account, state, query.before.map(u64::from), limit).await?;
+    Ok(Page::new(cases.into_iter().map(|case| review_view(gateway, case)).collect(), limit))
 }
 
-pub async fn show_review(world: &World, id: u64) -> Result<ReviewView, OperatorRefusal> {
-    let found = world.store.review(id).await?;
-    found.map(|case| review_view(world, case)).ok_or_else(|| no_case(id))
+pub async fn show_review(gateway: &Gateway, id: u64) -> Result<ReviewView, OperatorRefusal> {
+    let found = gateway.store.review(id).await?;
+    found.map(|case| review_view(gateway, case)).ok_or_else(|| no_case(id))
 }
 
 /// Approves or rejects a held message; the last decision holds. An approval lets the customer's retry pass for a week.
 pub async fn decide_review(
-    world: &Acting,
+    gateway: &Acting,
     id: u64,
     approve: bool,
     request: DecisionRequest,
 ) -> Result<ReviewView, OperatorRefusal> {
     let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
     let reason = words("reason", request.reason, 0, REASON_CHARS_MAX)?;
-    let account = world.store.review(id).await?.map(|case| case.account);
+    let account = gateway.store.review(id).await?.map(|case| case.account);
     let action = if approve { "review.approve" } else { "review.reject" };
-    let audited = world.audited(account, action, &id.to_string(), &json!({ "by": by, "reason": reason }));
-    let decided = audited.decide_review(id, approve, by.clone(), reason, world.clock.now()).await?;
+    let audited = gateway.audited(account, action, &id.to_string(), &json!({ "by": by, "reason": reason }));
+    let decided = audited.decide_review(id, approve, by.clone(), reason, gateway.clock.now()).await?;
     let decided = decided.ok_or_else(|| no_case(id))?;
     tracing::info!(case = id, approve, by, "The operator decided a review case");
-    Ok(review_view(world, decided))
+    Ok(review_view(gateway, decided))
 }
 
 fn no_case(id: u64) -> OperatorRefusal {
     OperatorRefusal::NotFound(format!("there is no review case {id}"))
 }
 
-fn review_view(world: &World, case: ReviewCase) -> ReviewView {
-    let account = account_name(world, case.account);
+fn review_view(gateway: &Gateway, case: ReviewCase) -> ReviewView {
+    let account = account_name(gateway, case.account);
     ReviewView::new(case, account)
 }
 
 /// Lists reports that were not delivered to customers' binds, the oldest first.
-pub async fn list_given_up(world: &World, query: GivenUpQuery) -> Result<Page<GivenUpView>, OperatorRefusal> {
-    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
+pub async fn list_given_up(
+    gateway: &Gateway,
+    query: GivenUpQuery,
+) -> Result<Page<GivenUpView>, OperatorRefusal> {
+    let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let limit = Limit::of(query.limit);
     let after = query.after.map(|after| ReportId(after.into()));
-    let given_up = world.store.given_up(account, after, limit).await?;
-    let catalogue = world.catalogue();
+    let given_up = gateway.store.given_up(account, after, limit).await?;
+    let catalogue = gateway.catalogue();
     let items = given_up.iter().map(|report| {
         let smpp = catalogue.connection(report.connection).and_then(|connection| connection.smpp.as_ref());
         let system_id = smpp.map(|smpp| smpp.system_id.clone());
-        GivenUpView::new(report, account_name(world, report.account), system_id)
+        GivenUpView::new(report, account_name(gateway, report.account), system_id)
     });
     Ok(Page::new(items.collect(), limit))
 }
 
 /// Lists MO messages that belong to no account, the oldest first.
 pub async fn list_unassigned(
-    world: &World,
+    gateway: &Gateway,
     query: UnassignedQuery,
 ) -> Result<Page<UnassignedView>, OperatorRefusal> {
     let parse = |text: String| {
@@ -148,8 +154,8 @@ pub async fn list_unassigned(
     };
     let after = query.after.map(parse).transpose()?;
     let limit = Limit::of(query.limit);
-    let found = world.store.unassigned_inbound(after, limit).await?;
-    let catalogue = world.catalogue();
+    let found = gateway.store.unassigned_inbound(after, limit).await?;
+    let catalogue = gateway.catalogue();
     let items = found.into_iter().map(|message| {
         let carrier = carrier_name(&catalogue, message.carrier);
         UnassignedView::new(message, carrier)
@@ -159,15 +165,15 @@ pub async fn list_unassigned(
 
 /// Assigns an MO message to an account, which receives it like any other.
 pub async fn assign_inbound(
-    world: &Acting,
+    gateway: &Acting,
     message: &str,
     request: AssignRequest,
 ) -> Result<AssignedView, OperatorRefusal> {
     let missing = || OperatorRefusal::NotFound(format!("there is no unassigned message {message}"));
     let id = MessageId::parse(message).ok_or_else(missing)?;
-    let account = find_account(world, &request.account)?;
-    let audited = world.audited(Some(account), "inbound.assign", &id.to_string(), &Value::Null);
-    let record = audited.assign_inbound(id, account, world.clock.now()).await?.ok_or_else(missing)?;
+    let account = find_account(gateway, &request.account)?;
+    let audited = gateway.audited(Some(account), "inbound.assign", &id.to_string(), &Value::Null);
+    let record = audited.assign_inbound(id, account, gateway.clock.now()).await?.ok_or_else(missing)?;
     tracing::info!(message.id = %id, account.id = %account, "The operator assigned an MO message to an account");
-    Ok(AssignedView { message_id: id.to_string(), account: account_name(world, account), id: record.id })
+    Ok(AssignedView { message_id: id.to_string(), account: account_name(gateway, account), id: record.id })
 }

@@ -63,29 +63,29 @@ pub use webhooks::{
     reveal_webhook_secret, show_webhook_event, show_webhooks, test_webhook, webhook_event_body,
 };
 
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_store::NodeInfo;
 
-fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal> {
-    let catalogue = world.catalogue();
+fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, OperatorRefusal> {
+    let catalogue = gateway.catalogue();
     let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
     found.ok_or_else(|| OperatorRefusal::no_such("account", name))
 }
 
-fn find_node(world: &World, name: &str) -> Result<NodeInfo, OperatorRefusal> {
-    let found = world.store.nodes().into_iter().find(|node| node.name == name && node.is_alive);
+fn find_node(gateway: &Gateway, name: &str) -> Result<NodeInfo, OperatorRefusal> {
+    let found = gateway.store.nodes().into_iter().find(|node| node.name == name && node.is_alive);
     found.ok_or_else(|| OperatorRefusal::no_such("node", name))
 }
 
-fn account_name(world: &World, id: AccountId) -> String {
-    world.catalogue().account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+fn account_name(gateway: &Gateway, id: AccountId) -> String {
+    gateway.catalogue().account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
 }
 
 /// Returns the connections of an account in the order of their names.
-fn connection_names(world: &World, account: AccountId) -> Vec<(ConnectionId, String)> {
-    let catalogue = world.catalogue();
+fn connection_names(gateway: &Gateway, account: AccountId) -> Vec<(ConnectionId, String)> {
+    let catalogue = gateway.catalogue();
     let own = catalogue.connections_of(account).into_iter();
     let mut own: Vec<(ConnectionId, String)> = own.map(|(id, name, _)| (id, name.to_owned())).collect();
     own.sort_by(|(_, one), (_, other)| one.cmp(other));

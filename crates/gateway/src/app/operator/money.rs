@@ -5,6 +5,7 @@ use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
 use crate::author::Acting;
 use crate::csv::{Cell, push_headings, push_row};
+use crate::gateway::Gateway;
 use crate::views::Created;
 use crate::views::amount::Amount;
 use crate::views::money::{
@@ -12,7 +13,6 @@ use crate::views::money::{
     PostRequest, PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
 };
 use crate::views::paging::{Limit, Page};
-use crate::world::World;
 use hermod_domain::catalogue::Terms;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -29,18 +29,18 @@ const REFERENCE_CHARS_MAX: usize = 128;
 const POSTED_KINDS: [LedgerKind; 4] =
     [LedgerKind::TopUp, LedgerKind::Adjustment, LedgerKind::Invoice, LedgerKind::Payment];
 
-pub async fn show_balance(world: &World, account: &str) -> Result<BalanceView, OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let stored = world.store.balance(id).await?;
-    Ok(balance_view(account, &account_balance(world, id, stored)?))
+pub async fn show_balance(gateway: &Gateway, account: &str) -> Result<BalanceView, OperatorRefusal> {
+    let id = find_account(gateway, account)?;
+    let stored = gateway.store.balance(id).await?;
+    Ok(balance_view(account, &account_balance(gateway, id, stored)?))
 }
 
 pub(super) fn account_balance(
-    world: &World,
+    gateway: &Gateway,
     id: AccountId,
     stored: Balance,
 ) -> Result<AccountBalance, OperatorRefusal> {
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let account = catalogue.account(id).ok_or(OperatorRefusal::Failed)?;
     AccountBalance::of(&account.account, stored).ok_or(OperatorRefusal::Failed)
 }
@@ -61,7 +61,7 @@ fn balance_view(account: &str, balance: &AccountBalance) -> BalanceView {
 
 /// Posts a ledger entry. A reference that was posted before posts nothing.
 pub async fn post_entry(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     request: PostRequest,
 ) -> Result<Created<PostedView>, OperatorRefusal> {
@@ -70,23 +70,23 @@ pub async fn post_entry(
     let amount = amount.map(|amount| amount.parse()).transpose().map_err(|rule| invalid("amount", rule))?;
     let note = words("note", note, 0, NOTE_CHARS_MAX)?;
     let reference = reference.map(|text| words("reference", text, 1, REFERENCE_CHARS_MAX)).transpose()?;
-    let id = find_account(world, account)?;
+    let id = find_account(gateway, account)?;
     // Two concurrent invoices for the whole amount owed must not both post it.
-    let _alone = world.change_alone().await?;
+    let _alone = gateway.change_alone().await?;
     let amount = match amount {
         Some(amount) => amount,
-        None => match invoice_for_all(world, id, account, kind, reference.as_deref()).await? {
+        None => match invoice_for_all(gateway, id, account, kind, reference.as_deref()).await? {
             Invoice::For(owed) => owed,
             Invoice::PostedBefore(entry, amount) => {
-                let stored = world.store.balance(id).await?;
-                return posted(world, id, account, (entry, true, kind, amount, stored));
+                let stored = gateway.store.balance(id).await?;
+                return posted(gateway, id, account, (entry, true, kind, amount, stored));
             }
         },
     };
-    let entry = LedgerEntry { account: id, kind, amount, note, reference, now: world.clock.now() };
+    let entry = LedgerEntry { account: id, kind, amount, note, reference, now: gateway.clock.now() };
     let detail = json!({ "amount": amount.to_string(), "note": &entry.note, "reference": &entry.reference });
     let action = format!("ledger.{}", ledger_kind_text(kind));
-    let audited = world.audited(Some(id), &action, account, &detail);
+    let audited = gateway.audited(Some(id), &action, account, &detail);
     let (entry, repeated, stored) = match audited.post(entry).await? {
         PostOutcome::Posted { entry, balance } => (entry, false, balance),
         PostOutcome::Repeated { entry, balance } => (entry, true, balance),
@@ -99,16 +99,16 @@ pub async fn post_entry(
         repeated,
         "The operator posted a ledger entry"
     );
-    posted(world, id, account, (entry, repeated, kind, amount, stored))
+    posted(gateway, id, account, (entry, repeated, kind, amount, stored))
 }
 
 fn posted(
-    world: &World,
+    gateway: &Gateway,
     id: AccountId,
     account: &str,
     (entry, repeated, kind, amount, stored): (i64, bool, LedgerKind, Money, Balance),
 ) -> Result<Created<PostedView>, OperatorRefusal> {
-    let balance = balance_view(account, &account_balance(world, id, stored)?);
+    let balance = balance_view(account, &account_balance(gateway, id, stored)?);
     let kind = ledger_kind_text(kind).to_owned();
     let view = PostedView { entry, repeated, kind, amount: Amount(amount), balance };
     Ok(Created { view, is_new: !repeated })
@@ -120,7 +120,7 @@ enum Invoice {
 }
 
 async fn invoice_for_all(
-    world: &World,
+    gateway: &Gateway,
     id: AccountId,
     account: &str,
     kind: LedgerKind,
@@ -134,14 +134,14 @@ async fn invoice_for_all(
     }
     if let Some(reference) = reference
         && let Some(LedgerRow { id, kind, balance, .. }) =
-            world.store.posted(id, reference.to_owned()).await?
+            gateway.store.posted(id, reference.to_owned()).await?
     {
         return match kind {
             LedgerKind::Invoice => Ok(Invoice::PostedBefore(id, balance)),
             _ => Err(OperatorRefusal::Posting(PostRefusal::ReferenceTaken)),
         };
     }
-    let balance = world.store.balance(id).await?.balance;
+    let balance = gateway.store.balance(id).await?.balance;
     match balance.checked_neg() {
         Some(owed) if owed > Money::ZERO => Ok(Invoice::For(owed)),
         _ => Err(OperatorRefusal::NothingOwed { account: account.to_owned(), balance: balance.to_string() }),
@@ -150,27 +150,27 @@ async fn invoice_for_all(
 
 /// Lists ledger entries, the newest first.
 pub async fn list_ledger(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     query: LedgerQuery,
 ) -> Result<Page<LedgerEntryView>, OperatorRefusal> {
-    let id = find_account(world, account)?;
+    let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
-    let rows = world.store.ledger(id, query.before.map(|before| before.signed()), limit).await?;
+    let rows = gateway.store.ledger(id, query.before.map(|before| before.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(LedgerEntryView::from).collect(), limit))
 }
 
 pub async fn show_statement(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     query: &DaysQuery,
 ) -> Result<StatementView, OperatorRefusal> {
     let (from, to) = parse_days(query)?;
-    let id = find_account(world, account)?;
-    let Statement { opening, lines, closing, cut_off } = world.store.statement(id, from, to).await?;
+    let id = find_account(gateway, account)?;
+    let Statement { opening, lines, closing, cut_off } = gateway.store.statement(id, from, to).await?;
     Ok(StatementView {
         account: account.to_owned(),
-        currency: account_balance(world, id, closing)?.currency.to_string(),
+        currency: account_balance(gateway, id, closing)?.currency.to_string(),
         from: from.to_string(),
         to: to.to_string(),
         opening: opening.into(),
@@ -182,11 +182,11 @@ pub async fn show_statement(
 
 /// Returns a statement with all its lines: one that was cut off is read again day by day.
 pub async fn show_whole_statement(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     query: &DaysQuery,
 ) -> Result<StatementView, OperatorRefusal> {
-    let mut statement = show_statement(world, account, query).await?;
+    let mut statement = show_statement(gateway, account, query).await?;
     if !statement.cut_off {
         return Ok(statement);
     }
@@ -194,7 +194,7 @@ pub async fn show_whole_statement(
     (statement.lines, statement.cut_off) = (Vec::new(), false);
     while next <= last {
         let one = DaysQuery { from: next.to_string(), to: next.to_string() };
-        let of_day = show_statement(world, account, &one).await?;
+        let of_day = show_statement(gateway, account, &one).await?;
         statement.lines.extend(of_day.lines);
         statement.cut_off |= of_day.cut_off;
         statement.closing = of_day.closing;
@@ -240,10 +240,14 @@ pub fn statement_csv(statement: &StatementView) -> String {
 }
 
 /// Lists the days that have messages.
-pub async fn list_days(world: &World, account: &str, query: &DaysQuery) -> Result<DaysView, OperatorRefusal> {
+pub async fn list_days(
+    gateway: &Gateway,
+    account: &str,
+    query: &DaysQuery,
+) -> Result<DaysView, OperatorRefusal> {
     let (from, to) = parse_days(query)?;
-    let id = find_account(world, account)?;
-    let totals = world.store.day_totals(id, from, to).await?;
+    let id = find_account(gateway, account)?;
+    let totals = gateway.store.day_totals(id, from, to).await?;
     Ok(DaysView { items: totals.into_iter().map(DayView::from).collect() })
 }
 
@@ -259,15 +263,15 @@ fn parse_days(query: &DaysQuery) -> Result<(Day, Day), OperatorRefusal> {
 }
 
 /// Returns what an account sent today, beside its traffic controls.
-pub async fn show_traffic(world: &World, account: &str) -> Result<TrafficView, OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let today = world.clock.now().day();
-    let totals = world.store.day_totals(id, today, today).await?;
+pub async fn show_traffic(gateway: &Gateway, account: &str) -> Result<TrafficView, OperatorRefusal> {
+    let id = find_account(gateway, account)?;
+    let today = gateway.clock.now().day();
+    let totals = gateway.store.day_totals(id, today, today).await?;
     let DayTotals { day, messages, spend } = totals.first().copied().unwrap_or(DayTotals::none(today));
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let controls = catalogue.account(id).map(|account| account.controls()).unwrap_or_default();
     let controls = controls
         .iter()
-        .map(|control| ControlView::new(control.clone(), world.watched.times(id, &control.name)));
+        .map(|control| ControlView::new(control.clone(), gateway.watched.times(id, &control.name)));
     Ok(TrafficView { day: day.to_string(), messages, spend: Amount(spend), controls: controls.collect() })
 }

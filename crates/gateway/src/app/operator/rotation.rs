@@ -27,19 +27,19 @@ pub fn overlap_of(query: &RotateQuery) -> Result<Duration, OperatorRefusal> {
 
 /// Replaces a key's secret by a random one. The old secret stays valid for the overlap; one from an earlier rotation ends.
 pub async fn rotate_key(
-    world: &Acting,
+    gateway: &Acting,
     key: &str,
     overlap: Duration,
 ) -> Result<AppliedView, OperatorRefusal> {
     let secret = Secret::new(random_token(SECRET_CHARS).map_err(no_randomness)?);
-    let _alone = world.change_alone().await?;
-    if world.catalogue().key(key).is_none() {
+    let _alone = gateway.change_alone().await?;
+    if gateway.catalogue().key(key).is_none() {
         return Err(OperatorRefusal::no_such(Kind::Key.as_str(), key));
     }
-    let rows = world.store.catalogue().await?;
+    let rows = gateway.store.catalogue().await?;
     let replacement = Replacement { secret: &secret, overlap };
-    let plan = provision::rotate_key_secret(rows, &world.pepper, key, &replacement, world.clock.now())?;
-    let mut applied = execute_plan(world, plan).await?;
+    let plan = provision::rotate_key_secret(rows, &gateway.pepper, key, &replacement, gateway.clock.now())?;
+    let mut applied = execute_plan(gateway, plan).await?;
     applied.secrets.push(SecretView { key: key.to_owned(), secret: secret.reveal().to_owned() });
     Ok(applied)
 }
@@ -47,17 +47,17 @@ pub async fn rotate_key(
 /// Replaces a connection's SMPP password by a random one. The old password stays valid for the overlap; one from an earlier
 /// rotation ends. Live binds stay.
 pub async fn rotate_password(
-    world: &Acting,
+    gateway: &Acting,
     connection: &str,
     overlap: Duration,
 ) -> Result<AppliedView, OperatorRefusal> {
     let unknown = || OperatorRefusal::no_such(Kind::Connection.as_str(), connection);
     let name = canonical_name(Kind::Connection, connection).map_err(|_| unknown())?;
     let secret = passwords::random().map_err(no_randomness)?;
-    let _alone = world.change_alone().await?;
-    world.catalogue().connection_by_name(&name).ok_or_else(unknown)?;
-    let rows = world.store.catalogue().await?;
-    let (pepper, now, given) = (world.pepper.clone(), world.clock.now(), secret.clone());
+    let _alone = gateway.change_alone().await?;
+    gateway.catalogue().connection_by_name(&name).ok_or_else(unknown)?;
+    let rows = gateway.store.catalogue().await?;
+    let (pepper, now, given) = (gateway.pepper.clone(), gateway.clock.now(), secret.clone());
     let planned = tokio::task::spawn_blocking({
         let name = name.clone();
         move || {
@@ -66,7 +66,7 @@ pub async fn rotate_password(
         }
     });
     let plan = planned.await.map_err(|_| OperatorRefusal::Failed)??;
-    let mut applied = execute_plan(world, plan).await?;
+    let mut applied = execute_plan(gateway, plan).await?;
     let key = format!("password of {name}");
     applied.secrets.push(SecretView { key, secret: secret.reveal().to_owned() });
     Ok(applied)

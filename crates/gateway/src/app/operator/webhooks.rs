@@ -5,7 +5,8 @@ use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
 use crate::app::webhook_body;
 use crate::author::Acting;
-use crate::board::{NoTest, TestEvent};
+use crate::gateway::Gateway;
+use crate::live_status::{NoTest, TestEvent};
 use crate::provision::{self, Rotation};
 use crate::secrets::{Secret, webhook_secret};
 use crate::views::paging::{Limit, Page};
@@ -13,7 +14,6 @@ use crate::views::webhooks::{
     AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
     WebhookSecretRequest, WebhookSecretView, WebhookTestView, WebhooksView,
 };
-use crate::world::World;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{WebhookKind, event_number};
@@ -24,14 +24,14 @@ use serde_json::{Value, json};
 const TEST_RETRY_S: u32 = 2;
 
 /// Returns an account's webhook addresses and queues, without the secrets.
-pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView, OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let figures = world.store.webhook_figures(id).await?;
-    let catalogue = world.catalogue();
+pub async fn show_webhooks(gateway: &Gateway, account: &str) -> Result<WebhooksView, OperatorRefusal> {
+    let id = find_account(gateway, account)?;
+    let figures = gateway.store.webhook_figures(id).await?;
+    let catalogue = gateway.catalogue();
     let webhooks = catalogue.account(id).and_then(|account| account.account.webhooks.as_ref());
     let previous_until =
         webhooks.and_then(|webhooks| webhooks.previous.as_ref()).map(|previous| previous.until);
-    let previous_until = previous_until.filter(|until| world.clock.now() < *until);
+    let previous_until = previous_until.filter(|until| gateway.clock.now() < *until);
     Ok(WebhooksView {
         dlr_webhook: webhooks.and_then(|webhooks| webhooks.dlr_url.clone()),
         inbound_webhook: webhooks.and_then(|webhooks| webhooks.inbound_url.clone()),
@@ -43,19 +43,19 @@ pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView,
 
 /// Lists webhook events of an account, the newest first.
 pub async fn list_webhook_events(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     query: EventsQuery,
 ) -> Result<Page<EventView>, OperatorRefusal> {
     let states = [WebhookStatus::Waiting, WebhookStatus::Delivered, WebhookStatus::Failed];
     let status = query.state.map(|text| one_of("state", &text, states, state_text)).transpose()?;
     let filter = WebhookFilter { kind: parse_kind(query.kind)?, status };
-    let id = find_account(world, account)?;
+    let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
-    let shown = |before| world.numbers.read(NumberKind::Event, u64::from(before));
+    let shown = |before| gateway.numbers.read(NumberKind::Event, u64::from(before));
     let before = query.before.map(|before| EventId(shown(before)));
-    let found = world.store.webhook_events(id, filter, before, limit).await?;
-    Ok(Page::new(found.into_iter().map(|event| EventView::new(event, &world.numbers)).collect(), limit))
+    let found = gateway.store.webhook_events(id, filter, before, limit).await?;
+    Ok(Page::new(found.into_iter().map(|event| EventView::new(event, &gateway.numbers)).collect(), limit))
 }
 
 const fn state_text(state: WebhookStatus) -> &'static str {
@@ -70,8 +70,8 @@ fn parse_kind(text: Option<String>) -> Result<Option<WebhookKind>, OperatorRefus
     text.map(|text| one_of("kind", &text, WebhookKind::ALL, WebhookKind::as_str)).transpose()
 }
 
-fn parse_event(world: &World, name: &str) -> Result<EventId, OperatorRefusal> {
-    let number = event_number(&world.numbers, name).filter(|number| i64::try_from(*number).is_ok());
+fn parse_event(gateway: &Gateway, name: &str) -> Result<EventId, OperatorRefusal> {
+    let number = event_number(&gateway.numbers, name).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| no_event(name))
 }
 
@@ -81,39 +81,39 @@ fn no_event(name: &str) -> OperatorRefusal {
 
 /// Returns an event and its stored attempts, the oldest first.
 pub async fn show_webhook_event(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     event: &str,
 ) -> Result<EventAttemptsView, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
-    let found = world.store.webhook_event(id, number).await?.ok_or_else(|| no_event(event))?;
-    let attempts = world.store.webhook_attempts(id, number).await?.unwrap_or_default();
+    let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
+    let found = gateway.store.webhook_event(id, number).await?.ok_or_else(|| no_event(event))?;
+    let attempts = gateway.store.webhook_attempts(id, number).await?.unwrap_or_default();
     Ok(EventAttemptsView {
-        event: EventView::new(found, &world.numbers),
+        event: EventView::new(found, &gateway.numbers),
         attempts: attempts.into_iter().map(AttemptView::from).collect(),
     })
 }
 
 /// Returns the body of an event's posts; `None` if its message was purged or erased.
 pub async fn webhook_event_body(
-    world: &World,
+    gateway: &Gateway,
     account: &str,
     event: &str,
 ) -> Result<Option<String>, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
-    let content = world.store.webhook_content(id, number).await?;
+    let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
+    let content = gateway.store.webhook_content(id, number).await?;
     Ok(content.as_ref().map(webhook_body))
 }
 
 /// Posts an event again, with the same id and body.
 pub async fn replay_webhook(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     event: &str,
 ) -> Result<ReplayedView, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
-    let audited = world.audited(Some(id), "webhook.replay", event, &Value::Null);
-    match audited.replay_webhook(id, number, world.clock.now()).await? {
+    let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
+    let audited = gateway.audited(Some(id), "webhook.replay", event, &Value::Null);
+    match audited.replay_webhook(id, number, gateway.clock.now()).await? {
         WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),
         WebhookReplay::Unknown => Err(no_event(event)),
     }
@@ -121,7 +121,7 @@ pub async fn replay_webhook(
 
 /// Posts all events again that were given up since a time, with the same ids and bodies.
 pub async fn replay_failed_webhooks(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     request: ReplayRequest,
 ) -> Result<ReplayedView, OperatorRefusal> {
@@ -133,16 +133,16 @@ pub async fn replay_failed_webhooks(
     })?;
     let kind = parse_kind(kind)?;
     let name = account;
-    let account = find_account(world, name)?;
+    let account = find_account(gateway, name)?;
     let detail = json!({ "since": since.to_iso(), "kind": kind.map(WebhookKind::as_str) });
-    let audited = world.audited(Some(account), "webhook.replay_failed", name, &detail);
+    let audited = gateway.audited(Some(account), "webhook.replay_failed", name, &detail);
     audited.note_in_audit_log().await?;
     let mut replayed = 0;
     for kind in WebhookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
         let (endpoint, mut after) = (Endpoint { account, kind }, None);
         loop {
-            let now = world.clock.now();
-            let step = world.store.replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now).await?;
+            let now = gateway.clock.now();
+            let step = gateway.store.replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now).await?;
             replayed += u64::from(step.replayed);
             after = step.next;
             if after.is_none() {
@@ -166,11 +166,11 @@ pub enum SecretStep {
 
 /// Returns the secret if one was generated.
 pub async fn change_webhook_secret(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     step: SecretStep,
 ) -> Result<WebhookSecretView, OperatorRefusal> {
-    find_account(world, account)?;
+    find_account(gateway, account)?;
     let (rotation, made) = match step {
         SecretStep::Stage(WebhookSecretRequest { secret: Some(text) }) => {
             let given = webhook_secret::read(text).map_err(|refusal| invalid("secret", refusal))?;
@@ -186,38 +186,38 @@ pub async fn change_webhook_secret(
         SecretStep::Switch => (Rotation::Switch, None),
         SecretStep::Drop => (Rotation::Drop, None),
     };
-    let _alone = world.change_alone().await?;
-    let rows = world.store.catalogue().await?;
-    let plan = provision::rotate(rows, &world.pepper, account, &rotation, world.clock.now())?;
-    execute_plan(world, plan).await?;
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.catalogue().await?;
+    let plan = provision::rotate(rows, &gateway.pepper, account, &rotation, gateway.clock.now())?;
+    execute_plan(gateway, plan).await?;
     Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })
 }
 
 /// Returns the secret that signs an account's webhooks, and notes in the audit log who read it.
-pub async fn reveal_webhook_secret(world: &Acting, account: &str) -> Result<Secret, OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let catalogue = world.catalogue();
+pub async fn reveal_webhook_secret(gateway: &Acting, account: &str) -> Result<Secret, OperatorRefusal> {
+    let id = find_account(gateway, account)?;
+    let catalogue = gateway.catalogue();
     let webhooks = catalogue.account(id).and_then(|view| view.account.webhooks.as_ref());
     let webhooks = webhooks.ok_or_else(|| OperatorRefusal::no_such("webhook secret of account", account))?;
-    let secret = webhook_secret::open(&world.pepper, id, &webhooks.secret).map_err(|unopened| {
+    let secret = webhook_secret::open(&gateway.pepper, id, &webhooks.secret).map_err(|unopened| {
         tracing::error!(%unopened, account, "A webhook secret cannot be opened");
         OperatorRefusal::Failed
     })?;
-    let audited = world.audited(Some(id), "webhook_secret.reveal", account, &Value::Null);
+    let audited = gateway.audited(Some(id), "webhook_secret.reveal", account, &Value::Null);
     audited.note_in_audit_log().await?;
     Ok(secret)
 }
 
 /// Posts a signed event of an invented message to an account's webhook, once. Needs a running gateway.
 pub async fn test_webhook(
-    world: &Acting,
+    gateway: &Acting,
     account: &str,
     event: TestEvent,
 ) -> Result<WebhookTestView, OperatorRefusal> {
-    let id = find_account(world, account)?;
+    let id = find_account(gateway, account)?;
     let detail = json!({ "kind": event.kind().as_str() });
-    world.audited(Some(id), "webhook.test", account, &detail).note_in_audit_log().await?;
-    let report = world.webhook_tests.run(id, event).await.map_err(|none| match none {
+    gateway.audited(Some(id), "webhook.test", account, &detail).note_in_audit_log().await?;
+    let report = gateway.webhook_tests.run(id, event).await.map_err(|none| match none {
         NoTest::Busy => OperatorRefusal::Unavailable {
             cause: "another test event is being posted: try again when it has ended",
             retry_after_s: TEST_RETRY_S,

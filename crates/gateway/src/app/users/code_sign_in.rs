@@ -4,9 +4,9 @@
 use super::second_factor::check_code;
 use super::sessions::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
+use crate::gateway::Gateway;
 use crate::provision::SignInProof;
 use crate::secrets::Secret;
-use crate::world::World;
 use hermod_store::{TokenPurpose, UserToken};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -37,58 +37,62 @@ pub struct WaitingSignIn {
 }
 
 /// Begins the second step. Returns the token for the browser.
-pub async fn wait_for_code(world: &World, signed_in: SignedIn, next: &str) -> Result<Secret, UserRefusal> {
+pub async fn wait_for_code(
+    gateway: &Gateway,
+    signed_in: SignedIn,
+    next: &str,
+) -> Result<Secret, UserRefusal> {
     let SignedIn { user, proof } = signed_in;
-    let (token, now) = (make_token()?, world.clock.now());
+    let (token, now) = (make_token()?, gateway.clock.now());
     let stored = UserToken {
-        digest: digest_of(&world.pepper, token.reveal()),
+        digest: digest_of(&gateway.pepper, token.reveal()),
         user,
         purpose: TokenPurpose::SecondFactor,
         made_at: now,
         expires_at: now.plus(KEPT),
         body: encode(&Body { next: next.to_owned(), failures: 0, proof }),
     };
-    world.store.put_user_token(stored).await?;
+    gateway.store.put_user_token(stored).await?;
     Ok(token)
 }
 
 /// Returns the sign-in of a token that waits for its code.
-pub async fn find_waiting(world: &World, token: &str) -> Result<Option<WaitingSignIn>, UserRefusal> {
-    Ok(find(world, token).await?.map(|(stored, body)| waiting(&stored, body)))
+pub async fn find_waiting(gateway: &Gateway, token: &str) -> Result<Option<WaitingSignIn>, UserRefusal> {
+    Ok(find(gateway, token).await?.map(|(stored, body)| waiting(&stored, body)))
 }
 
-async fn find(world: &World, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
-    let found = world.store.user_token(digest_of(&world.pepper, token), world.clock.now()).await?;
+async fn find(gateway: &Gateway, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
+    let found = gateway.store.user_token(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let found = found.filter(|stored| stored.purpose == TokenPurpose::SecondFactor);
     Ok(found.and_then(|stored| serde_json::from_str(&stored.body).ok().map(|body| (stored, body))))
 }
 
 /// Checks the code of a waiting sign-in, which ends then. After some wrong codes it ends too.
 pub async fn enter_code(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     token: &str,
     code: &str,
     source: Option<IpAddr>,
 ) -> Result<WaitingSignIn, UserRefusal> {
-    let (stored, body) = find(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
-    match check_code(world, stored.user, code, source).await {
-        Ok(()) if world.store.end_user_token(stored.digest).await? => Ok(waiting(&stored, body)),
+    let (stored, body) = find(gateway, token).await?.ok_or(UserRefusal::LinkSpent)?;
+    match check_code(gateway, stored.user, code, source).await {
+        Ok(()) if gateway.store.end_user_token(stored.digest).await? => Ok(waiting(&stored, body)),
         Ok(()) => Err(UserRefusal::LinkSpent),
-        Err(UserRefusal::WrongCode) => Err(count_wrong_code(world, token).await?),
+        Err(UserRefusal::WrongCode) => Err(count_wrong_code(gateway, token).await?),
         Err(refusal) => Err(refusal),
     }
 }
 
 /// Counts a wrong code, also if several come at once. Returns whether another one may be tried.
-async fn count_wrong_code(world: &World, token: &str) -> Result<UserRefusal, UserRefusal> {
-    while let Some((stored, mut body)) = find(world, token).await? {
+async fn count_wrong_code(gateway: &Gateway, token: &str) -> Result<UserRefusal, UserRefusal> {
+    while let Some((stored, mut body)) = find(gateway, token).await? {
         body.failures += 1;
         if body.failures >= FAILURES_MAX {
-            world.store.end_user_token(stored.digest).await?;
+            gateway.store.end_user_token(stored.digest).await?;
             break;
         }
         let renewed = UserToken { body: encode(&body), ..stored.clone() };
-        if world.store.renew_user_token(stored, renewed).await? {
+        if gateway.store.renew_user_token(stored, renewed).await? {
             return Ok(UserRefusal::WrongCode);
         }
     }

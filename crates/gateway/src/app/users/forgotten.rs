@@ -3,8 +3,8 @@
 use super::links::make_link;
 use super::{UserRefusal, mails};
 use crate::author::{Acting, Author};
+use crate::gateway::Gateway;
 use crate::provision::canonical_email;
-use crate::world::World;
 use hermod_domain::catalogue::LinkCourier;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,17 +15,21 @@ const RESET_EVERY: Duration = Duration::from_secs(300);
 
 /// Mails a link for another password, if there is such a user and no link was made a short while ago. The caller must not wait
 /// for it: the time would tell whether the user exists.
-pub async fn send_reset(world: &Arc<World>, email: &str, source: Option<IpAddr>) -> Result<(), UserRefusal> {
+pub async fn send_reset(
+    gateway: &Arc<Gateway>,
+    email: &str,
+    source: Option<IpAddr>,
+) -> Result<(), UserRefusal> {
     let Some(email) = canonical_email(email) else { return Ok(()) };
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
     let Some((id, _)) = found else { return Ok(()) };
-    let now = world.clock.now();
-    let tokens = world.store.user_tokens(id, now).await?;
+    let now = gateway.clock.now();
+    let tokens = gateway.store.user_tokens(id, now).await?;
     if tokens.iter().any(|token| token.purpose.is_link() && now.since(token.made_at) < RESET_EVERY) {
         return Ok(());
     }
-    let acting = Acting { world: world.clone(), author: Author::user(&email, source) };
+    let acting = Acting { gateway: gateway.clone(), author: Author::user(&email, source) };
     let link = make_link(&acting, &email, None, LinkCourier::Mail).await?;
-    Ok(world.mail.send(mails::of_link(world, &link, None))?)
+    Ok(gateway.mail.send(mails::of_link(gateway, &link, None))?)
 }

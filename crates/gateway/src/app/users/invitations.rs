@@ -4,8 +4,8 @@ use super::links::write_membership;
 use super::team::{is_last_owner, refuse_last_owner};
 use super::{Session, UserRefusal};
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::provision::{self, MembershipChange};
-use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -33,10 +33,10 @@ pub struct OwnMembership {
 }
 
 /// Returns the invitations that a user can accept with the password.
-pub fn list_invitations(world: &World, user: u32) -> Vec<OwnInvitation> {
-    let catalogue = world.catalogue();
+pub fn list_invitations(gateway: &Gateway, user: u32) -> Vec<OwnInvitation> {
+    let catalogue = gateway.catalogue();
     let Some((_, user)) = catalogue.users().by_id(user) else { return Vec::new() };
-    let own = user.invitations(world.clock.now()).filter_map(|(membership, invitation)| {
+    let own = user.invitations(gateway.clock.now()).filter_map(|(membership, invitation)| {
         Some(OwnInvitation {
             account: membership.account,
             account_name: name_of(&catalogue, membership.account)?,
@@ -49,8 +49,8 @@ pub fn list_invitations(world: &World, user: u32) -> Vec<OwnInvitation> {
 }
 
 /// Returns the accounts that a user has accepted, in the order of their names.
-pub fn list_memberships(world: &World, user: u32) -> Vec<OwnMembership> {
-    let catalogue = world.catalogue();
+pub fn list_memberships(gateway: &Gateway, user: u32) -> Vec<OwnMembership> {
+    let catalogue = gateway.catalogue();
     let Some((_, found)) = catalogue.users().by_id(user) else { return Vec::new() };
     let own = found.memberships().filter_map(|membership| {
         Some(OwnMembership {

@@ -5,9 +5,9 @@ use super::sessions::SignedIn;
 use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
+use crate::gateway::Gateway;
 use crate::provision::{self, Kind, MembershipChange, SignInChange, canonical_name};
 use crate::secrets::Secret;
-use crate::world::World;
 use hermod_domain::catalogue::{LinkCourier, LinkUse, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -149,26 +149,26 @@ pub(super) async fn make_link(
 }
 
 /// Ends the links of a user that were not used.
-async fn end_links(world: &World, user: u32) -> Result<(), UserRefusal> {
-    for token in world.store.user_tokens(user, world.clock.now()).await? {
+async fn end_links(gateway: &Gateway, user: u32) -> Result<(), UserRefusal> {
+    for token in gateway.store.user_tokens(user, gateway.clock.now()).await? {
         if token.purpose.is_link() {
-            world.store.end_user_token(token.digest).await?;
+            gateway.store.end_user_token(token.digest).await?;
         }
     }
     Ok(())
 }
 
-fn find_account(world: &World, name: &str) -> Result<AccountId, UserRefusal> {
-    let found = world.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
+fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, UserRefusal> {
+    let found = gateway.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
     found.ok_or_else(|| OperatorRefusal::no_such("account", name).into())
 }
 
 /// Returns the link of a token; none if it was used before or has expired, or if the invitation was withdrawn.
-pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserRefusal> {
-    let found = world.store.user_token(digest_of(&world.pepper, token), world.clock.now()).await?;
+pub async fn find_link(gateway: &Gateway, token: &str) -> Result<Option<Link>, UserRefusal> {
+    let found = gateway.store.user_token(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let Some(stored) = found.filter(|stored| stored.purpose.is_link()) else { return Ok(None) };
     let Body { account, invited_by, courier } = Body::of(&stored);
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let is_valid =
         |user: &User| !user.disabled && account.is_none_or(|account| user.membership(account).is_some());
     let user = catalogue.users().by_id(stored.user).filter(|(_, user)| is_valid(user));
@@ -186,28 +186,28 @@ pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserR
 /// Sets the password of a link's user, and accepts the invitation of the link. The link cannot be used again, and all sessions of
 /// the user end. Refused if the user has a password that this link must not replace. The user is signed in but for the second factor.
 pub async fn use_link(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     token: &str,
     password: &Secret,
     source: Option<IpAddr>,
 ) -> Result<SignedIn, UserRefusal> {
-    let link = find_link(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
+    let link = find_link(gateway, token).await?.ok_or(UserRefusal::LinkSpent)?;
     let Link { account, courier, .. } = link;
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let (_, user) = catalogue.users().by_id(link.user).ok_or(UserRefusal::LinkSpent)?;
-    sign_in::check_new(world, link.user, password)?;
+    sign_in::check_new(gateway, link.user, password)?;
     if user.link_use(account, courier) == LinkUse::SignIn {
         return Err(UserRefusal::HasPassword);
     }
-    let hash = hashing::hash(&world.pepper, password).await?;
+    let hash = hashing::hash(&gateway.pepper, password).await?;
     let author = Author::user(&link.email, source);
     let tokens = TokenChange {
-        spend: Some(digest_of(&world.pepper, token)),
+        spend: Some(digest_of(&gateway.pepper, token)),
         end_all_of: vec![link.user],
         ..TokenChange::default()
     };
     let change = SignInChange::Link { hash, account, courier };
-    let proof = second_factor::write_sign_in(world, &author, &link.email, change, tokens).await?;
+    let proof = second_factor::write_sign_in(gateway, &author, &link.email, change, tokens).await?;
     Ok(SignedIn { user: link.user, proof })
 }
 

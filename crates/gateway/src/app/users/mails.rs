@@ -1,14 +1,14 @@
 //! The mails that users get.
 
 use super::invitation::Invitation;
-use crate::board::Mail;
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::Mail;
 use hermod_domain::catalogue::Role;
 
 /// A link to accept an invitation, or to choose another password.
-pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&str>) -> Mail {
+pub(super) fn of_link(gateway: &Gateway, invitation: &Invitation, account: Option<&str>) -> Mail {
     let Invitation { email, token, expires_at, is_reset, starts_afresh: _ } = invitation;
-    let link = format!("{}/links/{}", world.portal_url, token.reveal());
+    let link = format!("{}/links/{}", gateway.portal_url, token.reveal());
     let until = format!(
         "It works once, until {} (UTC). If you did not expect this mail, ignore it.\n",
         expires_at.to_iso()
@@ -35,11 +35,11 @@ pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&s
 }
 
 /// An invitation to an account, for a user who signs in to accept it.
-pub(super) fn of_invitation(world: &World, email: &str, account: &str, role: Role) -> Mail {
+pub(super) fn of_invitation(gateway: &Gateway, email: &str, account: &str, role: Role) -> Mail {
     let text = format!(
         "You were invited to the account {account} as {role}. Sign in with your password to accept or decline:\n\n\
          {}/invitations\n\nIf you did not expect this mail, decline or ignore it.\n",
-        world.portal_url
+        gateway.portal_url
     );
     Mail { to: email.to_owned(), subject: format!("Invitation to {account}"), text }
 }

@@ -36,7 +36,7 @@ pub use team::{
 };
 
 use crate::app::operator::OperatorRefusal;
-use crate::board::MailQueueFull;
+use crate::live_status::MailQueueFull;
 use crate::provision::{ProvisionError, ProvisionRefusal};
 use crate::secrets::{Pepper, Secret, random_token};
 use hermod_domain::password::WeakPassword;

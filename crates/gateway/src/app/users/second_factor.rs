@@ -5,9 +5,9 @@ use super::sessions::{self, Session};
 use super::{UserRefusal, digest_of_parts, too_many};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
+use crate::gateway::{Gateway, SignInKey};
 use crate::provision::{self, SignInChange, SignInProof};
 use crate::secrets::{Secret, random_token, sealed, totp};
-use crate::world::{SignInKey, World};
 use hermod_domain::catalogue::SecondFactor;
 use hermod_store::{TokenChange, TokenDigest, TokenPurpose, UserToken};
 use std::net::IpAddr;
@@ -39,25 +39,25 @@ pub struct Setup {
 }
 
 /// Makes a secret for the user of a session. It counts only after [`finish_setup`].
-pub async fn begin_setup(world: &World, session: &Session) -> Result<(), UserRefusal> {
+pub async fn begin_setup(gateway: &Gateway, session: &Session) -> Result<(), UserRefusal> {
     let secret = totp::make_secret().map_err(|error| no_randomness(&error))?;
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let stored = UserToken {
-        digest: setup_digest(world, session),
+        digest: setup_digest(gateway, session),
         user: session.user,
         purpose: TokenPurpose::SecondFactor,
         made_at: now,
         expires_at: now.plus(SETUP_KEPT),
-        body: sealed::seal(&world.pepper, &owner(session.user), &secret),
+        body: sealed::seal(&gateway.pepper, &owner(session.user), &secret),
     };
-    Ok(world.store.put_user_token(stored).await?)
+    Ok(gateway.store.put_user_token(stored).await?)
 }
 
 /// Returns the setup that the session has begun.
-pub async fn pending_setup(world: &World, session: &Session) -> Result<Option<Setup>, UserRefusal> {
-    let found = world.store.user_token(setup_digest(world, session), world.clock.now()).await?;
+pub async fn pending_setup(gateway: &Gateway, session: &Session) -> Result<Option<Setup>, UserRefusal> {
+    let found = gateway.store.user_token(setup_digest(gateway, session), gateway.clock.now()).await?;
     let Some(stored) = found else { return Ok(None) };
-    let secret = open(world, session.user, &stored.body)?;
+    let secret = open(gateway, session.user, &stored.body)?;
     let uri = totp::uri(&session.email, &secret);
     Ok(Some(Setup { secret, uri }))
 }
@@ -120,105 +120,105 @@ pub async fn remove_second_factor(acting: &Acting, email: &str) -> Result<bool, 
 /// Checks a code of an app or a recovery code, and uses it up. Guesses are limited for each user; a recovery code, which cannot be
 /// guessed, is accepted at any time, so that guesses of others never lock the user out.
 pub(super) async fn check_code(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     user: u32,
     code: &str,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let found = catalogue.users().by_id(user);
     let factor = found.and_then(|(email, user)| Some((email, user.second_factor.as_ref()?)));
     let (email, factor) = factor.ok_or(UserRefusal::WrongCode)?;
     let code = plain(code);
     if code.len() == totp::DIGITS {
-        return check_app_code(world, user, factor, &code, source).await;
+        return check_app_code(gateway, user, factor, &code, source).await;
     }
-    let digest = recovery_digest(world, user, &code);
+    let digest = recovery_digest(gateway, user, &code);
     if !factor.recovery.contains(&digest) {
-        note_failure(world, user, source);
+        note_failure(gateway, user, source);
         return Err(UserRefusal::WrongCode);
     }
     let author = Author::user(email, source);
-    change_sign_in(world, &author, email, SignInChange::SpentRecoveryCode(digest)).await
+    change_sign_in(gateway, &author, email, SignInChange::SpentRecoveryCode(digest)).await
 }
 
 async fn check_app_code(
-    world: &World,
+    gateway: &Gateway,
     user: u32,
     factor: &SecondFactor,
     code: &str,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
-    let of_address = source.and_then(|source| world.wait_before_sign_in(source, SignInKey::Code(user), ""));
-    if let Some(wait) = world.wait_before_code(user).max(of_address) {
+    let of_address = source.and_then(|source| gateway.wait_before_sign_in(source, SignInKey::Code(user), ""));
+    if let Some(wait) = gateway.wait_before_code(user).max(of_address) {
         return Err(too_many(wait));
     }
-    let secret = open(world, user, &factor.secret)?;
+    let secret = open(gateway, user, &factor.secret)?;
     let _alone = COMPARING.lock().await;
-    let step = totp::matching_step(&secret, code, world.clock.machine_time());
+    let step = totp::matching_step(&secret, code, gateway.clock.machine_time());
     let is_used = match step {
         Some(step) => {
-            world.store.user_token(used_digest(world, user, step), world.clock.now()).await?.is_some()
+            gateway.store.user_token(used_digest(gateway, user, step), gateway.clock.now()).await?.is_some()
         }
         None => false,
     };
     match step.filter(|_| !is_used) {
-        Some(step) => mark_used(world, user, step).await,
+        Some(step) => mark_used(gateway, user, step).await,
         None => {
-            note_failure(world, user, source);
+            note_failure(gateway, user, source);
             Err(UserRefusal::WrongCode)
         }
     }
 }
 
 /// Counts a wrong code. The next one is refused if there were too many.
-fn note_failure(world: &World, user: u32, source: Option<IpAddr>) {
-    world.fail_code(user);
+fn note_failure(gateway: &Gateway, user: u32, source: Option<IpAddr>) {
+    gateway.fail_code(user);
     if let Some(source) = source {
-        let _ = world.fail_sign_in(source, SignInKey::Code(user));
+        let _ = gateway.fail_sign_in(source, SignInKey::Code(user));
     }
 }
 
-async fn mark_used(world: &World, user: u32, step: i64) -> Result<(), UserRefusal> {
-    let now = world.clock.now();
+async fn mark_used(gateway: &Gateway, user: u32, step: i64) -> Result<(), UserRefusal> {
+    let now = gateway.clock.now();
     let stored = UserToken {
-        digest: used_digest(world, user, step),
+        digest: used_digest(gateway, user, step),
         user,
         purpose: TokenPurpose::UsedCode,
         made_at: now,
         expires_at: now.plus(USED_KEPT),
         body: String::new(),
     };
-    Ok(world.store.put_user_token(stored).await?)
+    Ok(gateway.store.put_user_token(stored).await?)
 }
 
 /// Writes a change of how a user signs in.
 async fn change_sign_in(
-    world: &World,
+    gateway: &Gateway,
     author: &Author,
     email: &str,
     change: SignInChange,
 ) -> Result<(), UserRefusal> {
-    write_sign_in(world, author, email, change, TokenChange::default()).await.map(drop)
+    write_sign_in(gateway, author, email, change, TokenChange::default()).await.map(drop)
 }
 
 /// Writes a change of how a user signs in, and ends tokens. Returns what proves the user from now on.
 pub(super) async fn write_sign_in(
-    world: &World,
+    gateway: &Gateway,
     author: &Author,
     email: &str,
     change: SignInChange,
     tokens: TokenChange,
 ) -> Result<SignInProof, UserRefusal> {
-    let _alone = world.change_alone().await?;
-    let rows = world.store.catalogue().await?;
-    let now = world.clock.now();
-    let plan = provision::change_sign_in(rows, &world.pepper, email, change, now)?;
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.catalogue().await?;
+    let now = gateway.clock.now();
+    let plan = provision::change_sign_in(rows, &gateway.pepper, email, change, now)?;
     let user = plan.catalogue.users().find(email);
-    let proof = user.and_then(|(_, user)| SignInProof::of(&world.pepper, user));
+    let proof = user.and_then(|(_, user)| SignInProof::of(&gateway.pepper, user));
     let proof = proof.ok_or_else(|| OperatorRefusal::no_such("user", email))?;
-    provision::carry_out_with(&world.store, &plan, author, tokens, now).await?;
-    world.set_catalogue(plan.catalogue);
+    provision::carry_out_with(&gateway.store, &plan, author, tokens, now).await?;
+    gateway.set_catalogue(plan.catalogue);
     Ok(proof)
 }
 
@@ -232,8 +232,8 @@ fn no_randomness(error: &std::io::Error) -> UserRefusal {
     UserRefusal::Refused(OperatorRefusal::Failed)
 }
 
-fn open(world: &World, user: u32, stored: &str) -> Result<Secret, UserRefusal> {
-    sealed::open(&world.pepper, &owner(user), stored).map_err(|error| {
+fn open(gateway: &Gateway, user: u32, stored: &str) -> Result<Secret, UserRefusal> {
+    sealed::open(&gateway.pepper, &owner(user), stored).map_err(|error| {
         tracing::error!(%error, user, "A second factor cannot be decrypted");
         UserRefusal::Refused(OperatorRefusal::Failed)
     })
@@ -243,16 +243,16 @@ fn owner(user: u32) -> String {
     format!("second factor of user {user}")
 }
 
-fn setup_digest(world: &World, session: &Session) -> TokenDigest {
-    digest_of_parts(&world.pepper, &[b"second factor setup", &session.digest.0])
+fn setup_digest(gateway: &Gateway, session: &Session) -> TokenDigest {
+    digest_of_parts(&gateway.pepper, &[b"second factor setup", &session.digest.0])
 }
 
-fn used_digest(world: &World, user: u32, step: i64) -> TokenDigest {
-    digest_of_parts(&world.pepper, &[b"used code", &user.to_be_bytes(), &step.to_be_bytes()])
+fn used_digest(gateway: &Gateway, user: u32, step: i64) -> TokenDigest {
+    digest_of_parts(&gateway.pepper, &[b"used code", &user.to_be_bytes(), &step.to_be_bytes()])
 }
 
-fn recovery_digest(world: &World, user: u32, code: &str) -> String {
-    let digest = digest_of_parts(&world.pepper, &[b"recovery code", &user.to_be_bytes(), code.as_bytes()]);
+fn recovery_digest(gateway: &Gateway, user: u32, code: &str) -> String {
+    let digest = digest_of_parts(&gateway.pepper, &[b"recovery code", &user.to_be_bytes(), code.as_bytes()]);
     digest.0.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 

@@ -1,9 +1,9 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
 use super::{UserRefusal, digest_of, make_token};
+use crate::gateway::Gateway;
 use crate::provision::{self, SignInProof};
 use crate::secrets::Secret;
-use crate::world::World;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use hermod_store::{TokenDigest, TokenPurpose, UserToken};
@@ -86,13 +86,13 @@ pub struct SessionView {
 /// Opens a session. Returns the token for the browser. If the password was changed since the user typed it, the session has ended
 /// from the beginning.
 pub async fn open_session(
-    world: &World,
+    gateway: &Gateway,
     signed_in: SignedIn,
     client: &Client,
 ) -> Result<Secret, UserRefusal> {
     let SignedIn { user, proof } = signed_in;
     let token = make_token()?;
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let body = Body {
         address: client.address.map(|address| address.to_string()).unwrap_or_default(),
         agent: client.agent.chars().filter(|c| !c.is_control()).take(AGENT_CHARS_MAX).collect(),
@@ -101,86 +101,90 @@ pub async fn open_session(
         proof,
     };
     let stored = UserToken {
-        digest: digest_of(&world.pepper, token.reveal()),
+        digest: digest_of(&gateway.pepper, token.reveal()),
         user,
         purpose: TokenPurpose::Session,
         made_at: now,
         expires_at: now.plus(IDLE_MAX),
         body: encode(&body),
     };
-    world.store.put_user_token(stored).await?;
+    gateway.store.put_user_token(stored).await?;
     Ok(token)
 }
 
 /// Returns the session of a token; none if it has ended, or its user is gone, disabled or signs in with something else by now.
-pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>, UserRefusal> {
-    let (digest, now) = (digest_of(&world.pepper, token), world.clock.now());
-    let found = world.store.user_token(digest, now).await?;
+pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Session>, UserRefusal> {
+    let (digest, now) = (digest_of(&gateway.pepper, token), gateway.clock.now());
+    let found = gateway.store.user_token(digest, now).await?;
     let Some(stored) = found.filter(|token| token.purpose == TokenPurpose::Session) else {
         return Ok(None);
     };
     let Ok(body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(None) };
-    let Some(email) = find_user(world, stored.user, &body.proof).await? else { return Ok(None) };
+    let Some(email) = find_user(gateway, stored.user, &body.proof).await? else { return Ok(None) };
     let session = Session {
         digest,
         user: stored.user,
         email,
-        csrf: csrf_of(world, token),
+        csrf: csrf_of(gateway, token),
         made_at: stored.made_at,
         is_confirmed: now.since(Timestamp::from_millis(body.confirmed_at)) < CONFIRMED_FOR,
         proof: body.proof.clone(),
     };
-    note_seen(world, stored, body, now).await?;
+    note_seen(gateway, stored, body, now).await?;
     Ok(Some(session))
 }
 
 /// Whether a session is still open and its user may still use it. For responses that last longer than a request; it does not
 /// count as use of the session.
-pub async fn is_session_open(world: &World, session: &Session) -> Result<bool, UserRefusal> {
-    let found = world.store.user_token(session.digest, world.clock.now()).await?;
+pub async fn is_session_open(gateway: &Gateway, session: &Session) -> Result<bool, UserRefusal> {
+    let found = gateway.store.user_token(session.digest, gateway.clock.now()).await?;
     let stored = found.filter(|token| token.purpose == TokenPurpose::Session);
     let Some(Body { proof, .. }) = stored.and_then(|token| serde_json::from_str(&token.body).ok()) else {
         return Ok(false);
     };
-    Ok(find_user(world, session.user, &proof).await?.is_some())
+    Ok(find_user(gateway, session.user, &proof).await?.is_some())
 }
 
 /// Returns the address of a user for whom a proof holds.
-async fn find_user(world: &World, user: u32, proof: &SignInProof) -> Result<Option<String>, UserRefusal> {
+async fn find_user(gateway: &Gateway, user: u32, proof: &SignInProof) -> Result<Option<String>, UserRefusal> {
     let find = |catalogue: &Catalogue| {
         let (email, user) = catalogue.users().by_id(user)?;
-        proof.holds_for(&world.pepper, user).then(|| email.to_owned())
+        proof.holds_for(&gateway.pepper, user).then(|| email.to_owned())
     };
-    if let Some(email) = find(&world.catalogue()) {
+    if let Some(email) = find(&gateway.catalogue()) {
         return Ok(Some(email));
     }
     // Another node may have changed the user a moment ago.
-    Ok(find(&provision::load_catalogue(&world.store).await?))
+    Ok(find(&provision::load_catalogue(&gateway.store).await?))
 }
 
 /// Writes that the user of a session has just proved to be the user.
-pub(super) async fn confirm(world: &World, session: &Session) -> Result<(), UserRefusal> {
-    let now = world.clock.now();
-    rewrite(world, session, |body| body.confirmed_at = now.as_millis()).await
+pub(super) async fn confirm(gateway: &Gateway, session: &Session) -> Result<(), UserRefusal> {
+    let now = gateway.clock.now();
+    rewrite(gateway, session, |body| body.confirmed_at = now.as_millis()).await
 }
 
 /// Keeps the session whose user has changed the password or the second factor.
 pub(super) async fn renew_proof(
-    world: &World,
+    gateway: &Gateway,
     session: &Session,
     proof: SignInProof,
 ) -> Result<(), UserRefusal> {
-    rewrite(world, session, |body| body.proof = proof.clone()).await
+    rewrite(gateway, session, |body| body.proof = proof.clone()).await
 }
 
 /// Changes what the store keeps about a session, unless it has ended. If another request changes it meanwhile, both changes are
 /// made.
-async fn rewrite(world: &World, session: &Session, change: impl Fn(&mut Body)) -> Result<(), UserRefusal> {
-    while let Some(stored) = world.store.user_token(session.digest, world.clock.now()).await? {
+async fn rewrite(
+    gateway: &Gateway,
+    session: &Session,
+    change: impl Fn(&mut Body),
+) -> Result<(), UserRefusal> {
+    while let Some(stored) = gateway.store.user_token(session.digest, gateway.clock.now()).await? {
         let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
         change(&mut body);
         let renewed = UserToken { body: encode(&body), ..stored.clone() };
-        if world.store.renew_user_token(stored, renewed).await? {
+        if gateway.store.renew_user_token(stored, renewed).await? {
             break;
         }
     }
@@ -189,7 +193,7 @@ async fn rewrite(world: &World, session: &Session, change: impl Fn(&mut Body)) -
 
 /// Writes that the session is in use, once in a while.
 async fn note_seen(
-    world: &World,
+    gateway: &Gateway,
     stored: UserToken,
     mut body: Body,
     now: Timestamp,
@@ -201,21 +205,21 @@ async fn note_seen(
     let expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
     let renewed = UserToken { expires_at, body: encode(&body), ..stored.clone() };
     // If another request has ended or changed it since it was read, that counts. A later request writes when it came.
-    world.store.renew_user_token(stored, renewed).await?;
+    gateway.store.renew_user_token(stored, renewed).await?;
     Ok(())
 }
 
 /// Returns the open sessions of a user, the newest first.
-pub async fn list_sessions(world: &World, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
-    let catalogue = world.catalogue();
+pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
+    let catalogue = gateway.catalogue();
     let Some((_, entry)) = catalogue.users().by_id(user) else { return Ok(Vec::new()) };
-    let tokens = world.store.user_tokens(user, world.clock.now()).await?;
+    let tokens = gateway.store.user_tokens(user, gateway.clock.now()).await?;
     let sessions = tokens.into_iter().filter(|token| token.purpose == TokenPurpose::Session);
     let mut views: Vec<SessionView> = sessions
         .filter_map(|token| {
             let Body { address, agent, seen_at, confirmed_at: _, proof } =
                 serde_json::from_str(&token.body).ok()?;
-            if !proof.holds_for(&world.pepper, entry) {
+            if !proof.holds_for(&gateway.pepper, entry) {
                 return None;
             }
             let seen_at = Timestamp::from_millis(seen_at);
@@ -227,25 +231,29 @@ pub async fn list_sessions(world: &World, user: u32) -> Result<Vec<SessionView>,
 }
 
 /// Ends a session of a user. Returns whether there was one.
-pub async fn end_session(world: &World, user: u32, digest: TokenDigest) -> Result<bool, UserRefusal> {
-    let is_own =
-        world.store.user_tokens(user, world.clock.now()).await?.iter().any(|token| token.digest == digest);
-    Ok(is_own && world.store.end_user_token(digest).await?)
+pub async fn end_session(gateway: &Gateway, user: u32, digest: TokenDigest) -> Result<bool, UserRefusal> {
+    let is_own = gateway
+        .store
+        .user_tokens(user, gateway.clock.now())
+        .await?
+        .iter()
+        .any(|token| token.digest == digest);
+    Ok(is_own && gateway.store.end_user_token(digest).await?)
 }
 
 /// Ends all sessions of a user except this one. Returns how many.
-pub async fn end_other_sessions(world: &World, session: &Session) -> Result<usize, UserRefusal> {
+pub async fn end_other_sessions(gateway: &Gateway, session: &Session) -> Result<usize, UserRefusal> {
     let mut ended = 0;
-    for other in list_sessions(world, session.user).await? {
-        if other.digest != session.digest && world.store.end_user_token(other.digest).await? {
+    for other in list_sessions(gateway, session.user).await? {
+        if other.digest != session.digest && gateway.store.end_user_token(other.digest).await? {
             ended += 1;
         }
     }
     Ok(ended)
 }
 
-fn csrf_of(world: &World, token: &str) -> String {
-    let derived = world.pepper.derived(&[b"csrf", token.as_bytes()]);
+fn csrf_of(gateway: &Gateway, token: &str) -> String {
+    let derived = gateway.pepper.derived(&[b"csrf", token.as_bytes()]);
     derived.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 

@@ -10,8 +10,8 @@ use super::sessions::list_sessions;
 use super::{UserRefusal, mails, seconds};
 use crate::app::operator::OperatorRefusal;
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::provision::{self, Kind, MembershipChange, canonical_name};
-use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, LinkCourier, Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -68,25 +68,25 @@ pub enum Invited {
 }
 
 /// Returns the people of an account.
-pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRefusal> {
-    let (catalogue, now) = (world.catalogue(), world.clock.now());
+pub async fn show_team(gateway: &Gateway, account: AccountId) -> Result<Team, UserRefusal> {
+    let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
     let mut team = Team::default();
     for member in catalogue.users().of_account(account) {
-        let sessions = list_sessions(world, member.id).await?;
+        let sessions = list_sessions(gateway, member.id).await?;
         team.members.push(TeamMember {
-            id: team_row_id(world, account, member.email),
+            id: team_row_id(gateway, account, member.email),
             user: member.id,
             email: member.email.to_owned(),
             role: member.role,
             has_second_factor: member.user.second_factor.is_some(),
             last_seen: sessions.iter().map(|session| session.seen_at).max(),
             is_last_owner: is_last_owner(&catalogue, account, member.id),
-            can_get_link: world.mail.is_open(),
+            can_get_link: gateway.mail.is_open(),
         });
     }
     for (invited, invitation) in catalogue.users().invited_to(account) {
         team.invitations.push(OpenInvitation {
-            id: team_row_id(world, account, invited.email),
+            id: team_row_id(gateway, account, invited.email),
             email: invited.email.to_owned(),
             role: invited.role,
             invited_by: invitation.invited_by.clone().unwrap_or_default(),
@@ -99,8 +99,8 @@ pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRe
 
 /// Returns the id of a person in the addresses of an account's team. It follows from account and address alone: the number of a
 /// user would tell whether the person was a user before the invitation.
-pub fn team_row_id(world: &World, account: AccountId, email: &str) -> String {
-    let derived = world.pepper.derived(&[b"team row", &account.get().to_be_bytes(), email.as_bytes()]);
+pub fn team_row_id(gateway: &Gateway, account: AccountId, email: &str) -> String {
+    let derived = gateway.pepper.derived(&[b"team row", &account.get().to_be_bytes(), email.as_bytes()]);
     derived[..ROW_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
@@ -222,14 +222,14 @@ pub(super) fn refuse_last_owner(
 
 /// Returns a user of an account. A user of other accounts looks like one that does not exist.
 fn find_member<'a>(
-    world: &World,
+    gateway: &Gateway,
     catalogue: &'a Catalogue,
     account: AccountId,
     row: &str,
 ) -> Result<(&'a str, &'a Membership), UserRefusal> {
     let members = catalogue.users().of_account(account).into_iter();
     let invited = catalogue.users().invited_to(account).into_iter().map(|(invited, _)| invited);
-    let found = members.chain(invited).find(|one| team_row_id(world, account, one.email) == row);
+    let found = members.chain(invited).find(|one| team_row_id(gateway, account, one.email) == row);
     let found = found.and_then(|one| Some((one.email, one.user.membership(account)?)));
     found.ok_or_else(|| OperatorRefusal::no_such("user", row).into())
 }

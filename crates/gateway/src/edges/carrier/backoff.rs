@@ -2,8 +2,8 @@
 //! carrier that has just come up fails again if all its clients reconnect in the same second.
 
 use super::connect::NotConnected;
-use crate::board::AlarmKind;
 use crate::clock::Moment;
+use crate::live_status::AlarmKind;
 use crate::secrets::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;

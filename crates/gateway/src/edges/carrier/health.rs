@@ -1,7 +1,7 @@
 //! Decides a carrier's health from its bound links and its recent traffic. Pure functions; the callers act on the
 //! result.
 
-use crate::board::{Recent, Traffic};
+use crate::live_status::{Recent, Traffic};
 use hermod_domain::carrier::{ErrorClass, Health};
 
 /// Shares are computed from this many responses in a minute on.

@@ -5,8 +5,8 @@ use super::backoff::BindTurns;
 use super::health::{HealthInputs, health_of, must_stop};
 use super::shaper::Shaper;
 use super::throttled_recipients::ThrottledRecipients;
-use crate::board::{AlarmKind, CarrierState};
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, CarrierState};
 use hermod_domain::carrier::{ErrorClass, Profile};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// All links of one carrier, for one version of its catalogue entry. A changed entry makes a new group.
 pub(super) struct LinkGroup {
-    pub(super) world: Arc<World>,
+    pub(super) gateway: Arc<Gateway>,
     pub(super) state: Arc<CarrierState>,
     pub(super) entry: Carrier,
     pub(super) shaper: Shaper,
@@ -30,22 +30,22 @@ pub(super) struct LinkGroup {
 }
 
 impl LinkGroup {
-    pub(super) fn new(world: Arc<World>, state: Arc<CarrierState>, entry: Carrier) -> LinkGroup {
-        let now = world.clock.moment();
+    pub(super) fn new(gateway: Arc<Gateway>, state: Arc<CarrierState>, entry: Carrier) -> LinkGroup {
+        let now = gateway.clock.moment();
         let Carrier { parts_per_second, profile, .. } = &entry;
         let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
         let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
         let (turns, limited) = (BindTurns::default(), ThrottledRecipients::default());
         let is_cut_logged = AtomicBool::new(false);
         let links_here = AtomicU32::new(0);
-        LinkGroup { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged, links_here }
+        LinkGroup { gateway, state, shaper, limited, turns, entry, fields_cut, is_cut_logged, links_here }
     }
 
     /// Counts links of this node, and gives them their share of the carrier's rate.
     pub(super) fn links_here(&self, more: i32) {
         let add = |links: u32| Some(links.saturating_add_signed(more));
         let before = self.links_here.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).unwrap_or(0);
-        self.shaper.set_links_here(before.saturating_add_signed(more), self.world.clock.moment());
+        self.shaper.set_links_here(before.saturating_add_signed(more), self.gateway.clock.moment());
     }
 
     pub(super) fn id(&self) -> CarrierId {
@@ -71,11 +71,11 @@ impl LinkGroup {
     }
 
     pub(super) fn raise(&self, kind: AlarmKind, about: &str, detail: &str) {
-        self.world.alarms.raise(kind, self.name(), about, detail, self.world.clock.now());
+        self.gateway.alarms.raise(kind, self.name(), about, detail, self.gateway.clock.now());
     }
 
     pub(super) fn clear(&self, kind: AlarmKind) {
-        self.world.alarms.clear(kind, self.name());
+        self.gateway.alarms.clear(kind, self.name());
     }
 
     /// Counts a deliver_sm field that was too long or unterminated and was therefore cut. Logs the first one only.
@@ -92,7 +92,7 @@ impl LinkGroup {
     }
 
     /// Clears the alarms that belong to an earlier version of the carrier's entry.
-    pub(super) fn clear_all(world: &World, carrier: &str) {
+    pub(super) fn clear_all(gateway: &Gateway, carrier: &str) {
         for kind in [
             AlarmKind::BindRefused,
             AlarmKind::AlreadyBound,
@@ -101,7 +101,7 @@ impl LinkGroup {
             AlarmKind::CarrierStopped,
             AlarmKind::UnmatchedReceipts,
         ] {
-            world.alarms.clear(kind, carrier);
+            gateway.alarms.clear(kind, carrier);
         }
     }
 
@@ -110,9 +110,9 @@ impl LinkGroup {
         let inputs = HealthInputs {
             stopped: self.state.stopped().is_some(),
             sending_links_bound: self.state.sending_links_bound(),
-            slow: self.state.is_slow(self.world.clock.now()),
+            slow: self.state.is_slow(self.gateway.clock.now()),
             messages_wait: self.state.queue().waiting > 0,
-            recent: self.state.recent(self.world.clock.moment()),
+            recent: self.state.recent(self.gateway.clock.moment()),
         };
         self.state.set_health(health_of(&inputs));
     }
@@ -129,7 +129,7 @@ impl LinkGroup {
             ErrorClass::ProtocolError => {
                 let detail = format!("rejected a part as a protocol error with {status}");
                 self.raise(AlarmKind::ProtocolError, &code(status), &detail);
-                let minute = self.state.recent(self.world.clock.moment()).minute;
+                let minute = self.state.recent(self.gateway.clock.moment()).minute;
                 if must_stop(&minute) {
                     let wrong = minute.refused_as(ErrorClass::ProtocolError);
                     let why = format!(
@@ -137,7 +137,7 @@ impl LinkGroup {
                         minute.answered()
                     );
                     self.raise(AlarmKind::CarrierStopped, "", &why);
-                    self.state.stop(why, self.world.clock.now());
+                    self.state.stop(why, self.gateway.clock.now());
                 }
             }
             ErrorClass::Throttled

@@ -4,10 +4,10 @@ use super::link::SentPart;
 use super::link::alternative_carrier::alternative_carrier;
 use super::link_group::LinkGroup;
 use super::monitor::CarrierMonitor;
-use crate::board::{AlarmKind, Direction, LinkSettings, LinkState, LinkStatus, QueueStatus};
 use crate::clock::Clock;
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, Direction, LinkSettings, LinkState, LinkStatus, QueueStatus};
 use crate::secrets::{Pepper, StoreContents};
-use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents, RouteCarrier, RouteEntry};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId, RouteId};
@@ -48,12 +48,12 @@ impl Stage {
         };
         let store = Store::open(&options).unwrap();
         let pepper = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
-        let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, SECOND));
-        let state = world.carriers.open(ACME, "acme");
+        let gateway = Arc::new(Gateway::new(clock.clone(), store, pepper, catalogue, SECOND));
+        let state = gateway.carriers.open(ACME, "acme");
         let settings =
             LinkSettings { address: "acme.example:2775".to_owned(), tls: false, window: 10, full_rate: 10 };
         let link = state.link(1, Direction::Both, settings, clock.now());
-        let group = LinkGroup::new(world, state, carrier());
+        let group = LinkGroup::new(gateway, state, carrier());
         Stage { group, link, clock, _folder: folder }
     }
 
@@ -84,7 +84,7 @@ impl Stage {
     }
 
     fn alarms(&self) -> Vec<String> {
-        let listed = self.group.world.alarms.list();
+        let listed = self.group.gateway.alarms.list();
         listed
             .iter()
             .map(|alarm| format!("{} {} x{}", alarm.kind.as_str(), alarm.about, alarm.count))
@@ -92,12 +92,12 @@ impl Stage {
     }
 
     fn detail(&self, kind: AlarmKind) -> Option<String> {
-        let listed = self.group.world.alarms.list();
+        let listed = self.group.gateway.alarms.list();
         listed.into_iter().find(|alarm| alarm.kind == kind).map(|alarm| alarm.detail)
     }
 
     fn health(&self) -> Health {
-        self.group.world.carriers.health(ACME)
+        self.group.gateway.carriers.health(ACME)
     }
 }
 
@@ -208,7 +208,7 @@ async fn unmatched_receipts_raise_an_alarm_until_they_match() {
     stage.pass(&mut monitor, 30).await;
     assert_eq!(stage.alarms(), [""; 0], "they have been matched since");
 
-    let store = &stage.group.world.store;
+    let store = &stage.group.gateway.store;
     let port = store.open_link(ACME, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
     port.record(vec![], (0..3).map(stray).collect(), Vec::new(), 0, stage.clock.now()).await.unwrap();
     assert_eq!(port.handout().await.recorded.len(), 3);
@@ -239,7 +239,7 @@ async fn carrier_with_too_many_protocol_errors_is_stopped_until_it_is_resumed() 
     stage.pass(&mut monitor, 300).await;
     assert_eq!(stage.health(), Health::Stopped, "it does not resume by itself");
 
-    assert!(stage.group.world.carriers.resume(ACME, stage.clock.moment()));
+    assert!(stage.group.gateway.carriers.resume(ACME, stage.clock.moment()));
     stage.pass(&mut monitor, 1).await;
     assert_eq!((stage.alarms(), stage.health()), (vec!["protocol-error 0x43 x2".to_owned()], Health::Up));
     stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
@@ -302,7 +302,7 @@ fn alternative_carrier_is_named_only_for_classes_that_may_fail_over() {
         (&unwilling, Health::Up, "+4915112345678", &[Temporary, NotBound], Some(BETA)),
         (&unwilling, Health::Up, "+4915112345678", &[RejectedRoute, Unknown, ProtocolError], None),
     ] {
-        stage.group.world.carriers.set_health(BETA, health);
+        stage.group.gateway.carriers.set_health(BETA, health);
         for class in classes {
             let found =
                 alternative_carrier(&stage.group, &sent(to), *class).map(|elsewhere| elsewhere.carrier);

@@ -30,8 +30,8 @@ impl LinkSlot<'_> {
             self.hold(&stopping).await;
             running.stop().await;
             self.group.links_here(-1);
-            self.group.state.retire_link(self.number, self.group.world.clock.now());
-            if let Err(error) = self.group.world.store.release_link(self.group.id(), self.number).await {
+            self.group.state.retire_link(self.number, self.group.gateway.clock.now());
+            if let Err(error) = self.group.gateway.store.release_link(self.group.id(), self.number).await {
                 tracing::warn!(%error, carrier.name = self.group.name(), "A link could not be given back; another node can use it when this one has ended");
             }
         }
@@ -39,17 +39,17 @@ impl LinkSlot<'_> {
 
     /// Waits until this node has the slot. Returns false if the links are stopped.
     async fn take(&self, stopping: &CancellationToken) -> bool {
-        let world = &self.group.world;
+        let gateway = &self.group.gateway;
         let mut unwanted_since: Option<Moment> = None;
         loop {
             if stopping.is_cancelled() {
                 return false;
             }
-            let now = world.clock.moment();
-            let is_preferred = world.store.prefers_link(self.group.id(), self.number);
+            let now = gateway.clock.moment();
+            let is_preferred = gateway.store.prefers_link(self.group.id(), self.number);
             let since = *unwanted_since.get_or_insert(now);
             if is_preferred || since.plus(FREE_FOR) <= now {
-                match world.store.claim_link(self.group.id(), self.number).await {
+                match gateway.store.claim_link(self.group.id(), self.number).await {
                     Ok(true) => return true,
                     Ok(false) => unwanted_since = None,
                     Err(error) => {
@@ -58,7 +58,7 @@ impl LinkSlot<'_> {
                 }
             }
             tokio::select! {
-                () = world.clock.sleep(LOOK_EVERY) => {}
+                () = gateway.clock.sleep(LOOK_EVERY) => {}
                 () = stopping.cancelled() => return false,
             }
         }
@@ -66,15 +66,15 @@ impl LinkSlot<'_> {
 
     /// Waits until the links are stopped, or another node should have the slot.
     async fn hold(&self, stopping: &CancellationToken) {
-        let world = &self.group.world;
-        let mut preferred_at = world.clock.moment();
-        while preferred_at.plus(GIVE_BACK_AFTER) > world.clock.moment() {
+        let gateway = &self.group.gateway;
+        let mut preferred_at = gateway.clock.moment();
+        while preferred_at.plus(GIVE_BACK_AFTER) > gateway.clock.moment() {
             tokio::select! {
-                () = world.clock.sleep(LOOK_EVERY) => {}
+                () = gateway.clock.sleep(LOOK_EVERY) => {}
                 () = stopping.cancelled() => return,
             }
-            if world.store.prefers_link(self.group.id(), self.number) {
-                preferred_at = world.clock.moment();
+            if gateway.store.prefers_link(self.group.id(), self.number) {
+                preferred_at = gateway.clock.moment();
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::health::{CarrierCheck, ids_do_not_match, works};
 use super::link_group::LinkGroup;
-use crate::board::AlarmKind;
 use crate::clock::Moment;
+use crate::live_status::AlarmKind;
 use hermod_domain::ids::RemoteId;
 use hermod_store::StoreError;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const PAGE_ROWS: usize = 1_000;
 
 /// Checks the carrier until `stopping` is cancelled.
 pub(super) async fn monitor_carrier(group: &LinkGroup, stopping: &CancellationToken) {
-    let clock = &group.world.clock;
+    let clock = &group.gateway.clock;
     let mut monitor = CarrierMonitor::new(group, clock.moment());
     while !stopping.is_cancelled() {
         if let Err(fault) = monitor.check(clock.moment()).await {
@@ -63,7 +63,7 @@ impl<'a> CarrierMonitor<'a> {
 
     pub(super) async fn check(&mut self, now: Moment) -> Result<(), StoreError> {
         let group = self.group;
-        group.state.look(now, group.world.clock.now());
+        group.state.look(now, group.gateway.clock.now());
         group.update_health();
         self.check_links(now);
         let stopped = group.state.stopped().is_some();
@@ -120,7 +120,7 @@ impl<'a> CarrierMonitor<'a> {
             return Ok(());
         }
         self.receipts_checked_at = Some(now);
-        let (store, wall) = (&group.world.store, group.world.clock.now());
+        let (store, wall) = (&group.gateway.store, group.gateway.clock.now());
         let parked = store.parked(group.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
         let lately = wall.minus(FIVE_MINUTES)..wall.minus(ANSWER_GRACE);
         let waiting: Vec<_> = parked.iter().filter(|receipt| lately.contains(&receipt.at)).collect();

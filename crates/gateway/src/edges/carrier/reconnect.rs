@@ -4,8 +4,8 @@ use super::backoff::{Ended, ReconnectBackoff};
 use super::connect::connect;
 use super::link::CarrierLink;
 use super::link_group::LinkGroup;
-use crate::board::{LinkState, LinkStatus};
 use crate::clock::Moment;
+use crate::live_status::{LinkState, LinkStatus};
 use crate::secrets::sealed;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ pub(super) async fn keep_connected(group: &LinkGroup, figures: &LinkStatus, stop
         wait = backoff.wait_after(&ended, random_u32());
         task.on_ended(&ended, wait);
     }
-    figures.enter(LinkState::Waiting, group.world.clock.now());
+    figures.enter(LinkState::Waiting, group.gateway.clock.now());
 }
 
 struct LinkTask<'a> {
@@ -35,7 +35,7 @@ struct LinkTask<'a> {
 impl LinkTask<'_> {
     /// Waits for `wait`, then for its bind turn among the carrier's links. Returns false if the link is to stop.
     async fn wait_for_turn(&self, wait: Duration) -> bool {
-        let clock = &self.group.world.clock;
+        let clock = &self.group.gateway.clock;
         self.wait_until(clock.moment().plus(wait)).await;
         if !self.stopping.is_cancelled() {
             self.wait_until(self.group.turns.take(clock.moment())).await;
@@ -44,7 +44,7 @@ impl LinkTask<'_> {
     }
 
     async fn wait_until(&self, until: Moment) {
-        let clock = &self.group.world.clock;
+        let clock = &self.group.gateway.clock;
         let (now, wall) = (clock.moment(), clock.now());
         if until <= now {
             return;
@@ -58,24 +58,24 @@ impl LinkTask<'_> {
 
     async fn connect_once(&self) -> Ended {
         let LinkTask { group, figures, stopping } = self;
-        while !group.world.store.may_send() {
-            self.wait_until(group.world.clock.moment().plus(LEASE_CHECK)).await;
+        while !group.gateway.store.may_send() {
+            self.wait_until(group.gateway.clock.moment().plus(LEASE_CHECK)).await;
             if stopping.is_cancelled() {
                 return Ended::Stopped;
             }
         }
-        let (world, entry) = (&group.world, &group.entry);
+        let (gateway, entry) = (&group.gateway, &group.entry);
         figures.attempted();
-        figures.enter(LinkState::Connecting, world.clock.now());
+        figures.enter(LinkState::Connecting, gateway.clock.now());
         let stream = tokio::select! {
-            stream = connect(&world.clock, entry) => stream,
+            stream = connect(&gateway.clock, entry) => stream,
             () = stopping.cancelled() => return Ended::Stopped,
         };
         let stream = match stream {
             Ok(stream) => stream,
             Err(fault) => return Ended::NotConnected(fault),
         };
-        let password = match sealed::open(&world.pepper, group.name(), &entry.password) {
+        let password = match sealed::open(&gateway.pepper, group.name(), &entry.password) {
             Ok(password) => password,
             Err(unopened) => return Ended::NoPassword(unopened),
         };
@@ -97,7 +97,7 @@ impl LinkTask<'_> {
         if let Some(kind) = ended.alarm() {
             group.raise(kind, "", &format!("link {link}: {text}"));
         }
-        self.figures.failed(text, group.world.clock.now());
+        self.figures.failed(text, group.gateway.clock.now());
     }
 }
 

@@ -4,9 +4,9 @@ use super::link_group::LinkGroup;
 use super::link_slot::LinkSlot;
 use super::monitor::monitor_carrier;
 use super::reconnect::keep_connected;
-use crate::board::{CarrierState, Direction, LinkSettings};
+use crate::gateway::Gateway;
+use crate::live_status::{CarrierState, Direction, LinkSettings};
 use crate::workers::Workers;
-use crate::world::World;
 use hermod_domain::carrier::{Health, LinkBinds};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
@@ -16,19 +16,19 @@ use tokio_util::sync::CancellationToken;
 
 /// Keeps links to each carrier of the catalogue, also to carriers added later. The links end when the workers stop,
 /// after reporting their outstanding parts.
-pub fn supervise(world: &Arc<World>, workers: &Workers) {
-    let (world, owner, stopping) = (world.clone(), workers.clone(), workers.stopping());
-    let mut changes = world.catalogue_changes();
+pub fn supervise(gateway: &Arc<Gateway>, workers: &Workers) {
+    let (gateway, owner, stopping) = (gateway.clone(), workers.clone(), workers.stopping());
+    let mut changes = gateway.catalogue_changes();
     workers.spawn_named("carriers", async move {
         let mut started = HashSet::new();
         loop {
             changes.mark_unchanged();
-            for (id, name, _) in world.catalogue().carriers() {
+            for (id, name, _) in gateway.catalogue().carriers() {
                 if started.insert(*id) {
-                    let state = world.carriers.open(*id, name);
-                    let (world, workers, stopping) = (world.clone(), owner.clone(), stopping.clone());
+                    let state = gateway.carriers.open(*id, name);
+                    let (gateway, workers, stopping) = (gateway.clone(), owner.clone(), stopping.clone());
                     owner.spawn_named(format!("carrier/{name}"), async move {
-                        keep_links(&world, &state, &workers, &stopping).await;
+                        keep_links(&gateway, &state, &workers, &stopping).await;
                     });
                 }
             }
@@ -42,7 +42,7 @@ pub fn supervise(world: &Arc<World>, workers: &Workers) {
 
 /// Runs the link of one number, in each direction.
 fn run_link(group: &Arc<LinkGroup>, number: u8, directions: &[Direction], links: &Workers) {
-    let (world, state, carrier) = (&group.world, &group.state, &group.entry);
+    let (gateway, state, carrier) = (&group.gateway, &group.state, &group.entry);
     for direction in directions {
         let settings = LinkSettings {
             address: carrier.address.clone(),
@@ -50,7 +50,7 @@ fn run_link(group: &Arc<LinkGroup>, number: u8, directions: &[Direction], links:
             window: group.window(),
             full_rate: group.link_rate(),
         };
-        let figures = state.link(number, *direction, settings, world.clock.now());
+        let figures = state.link(number, *direction, settings, gateway.clock.now());
         let name = format!("link/{}-{number}/{}", state.name(), direction.as_str());
         let (group, stopping) = (group.clone(), links.stopping());
         links.spawn_named(name, async move { keep_connected(&group, &figures, &stopping).await });
@@ -59,43 +59,43 @@ fn run_link(group: &Arc<LinkGroup>, number: u8, directions: &[Direction], links:
 
 /// Keeps the links to one carrier. When its entry changes, drains the links and binds again.
 async fn keep_links(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     state: &Arc<CarrierState>,
     workers: &Workers,
     stopping: &CancellationToken,
 ) {
-    let mut changes = world.catalogue_changes();
+    let mut changes = gateway.catalogue_changes();
     while !stopping.is_cancelled() {
         changes.mark_unchanged();
-        let wanted = wanted(world, state.id());
+        let wanted = wanted(gateway, state.id());
         let links = workers.child();
-        LinkGroup::clear_all(world, state.name());
-        state.resume(world.clock.moment());
+        LinkGroup::clear_all(gateway, state.name());
+        state.resume(gateway.clock.moment());
         match &wanted {
-            Some(carrier) => start(world, state, carrier, &links),
+            Some(carrier) => start(gateway, state, carrier, &links),
             None => state.set_health(Health::Disabled),
         }
-        state.look(world.clock.moment(), world.clock.now());
+        state.look(gateway.clock.moment(), gateway.clock.now());
         let changed =
-            async { while changes.changed().await.is_ok() && self::wanted(world, state.id()) == wanted {} };
+            async { while changes.changed().await.is_ok() && self::wanted(gateway, state.id()) == wanted {} };
         tokio::select! {
             () = changed => {}
             () = stopping.cancelled() => {}
         }
         links.stop().await;
-        state.retire_links(world.clock.now());
+        state.retire_links(gateway.clock.now());
         state.set_health(Health::Down);
     }
 }
 
 /// Returns the carrier's entry; `None` while it is disabled.
-fn wanted(world: &World, id: CarrierId) -> Option<Carrier> {
-    world.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned()
+fn wanted(gateway: &Gateway, id: CarrierId) -> Option<Carrier> {
+    gateway.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned()
 }
 
 /// Starts the links of a carrier. The receiver of a pair starts first, so that no receipt is missed.
-fn start(world: &Arc<World>, state: &Arc<CarrierState>, carrier: &Carrier, links: &Workers) {
-    let group = Arc::new(LinkGroup::new(world.clone(), state.clone(), carrier.clone()));
+fn start(gateway: &Arc<Gateway>, state: &Arc<CarrierState>, carrier: &Carrier, links: &Workers) {
+    let group = Arc::new(LinkGroup::new(gateway.clone(), state.clone(), carrier.clone()));
     let directions: &'static [Direction] = match carrier.profile.binds {
         LinkBinds::Transceiver => &[Direction::Both],
         LinkBinds::TransmitterAndReceiver => &[Direction::Receives, Direction::Sends],

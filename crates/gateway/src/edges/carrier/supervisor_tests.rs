@@ -1,11 +1,11 @@
 //! Tests of the links to a simulated carrier: number, bind type, timing, and their status.
 
 use super::supervisor::supervise;
-use crate::board::{CarrierSnapshot, LinkSnapshot, PduDirection};
 use crate::clock::Clock;
+use crate::gateway::Gateway;
+use crate::live_status::{CarrierSnapshot, LinkSnapshot, PduDirection};
 use crate::secrets::Pepper;
 use crate::workers::Workers;
-use crate::world::World;
 use hermod_domain::carrier::{Health, LinkBinds, Profile, SmppVersion};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
 use hermod_domain::ids::CarrierId;
@@ -25,7 +25,7 @@ const PAUSES_MAX: u32 = 30_000;
 /// A gateway's links to one simulated carrier. Its clock is the test's.
 struct Stage {
     carrier: sim::SimulatedCarrier,
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     workers: Workers,
     real: Clock,
     _folder: tempfile::TempDir,
@@ -46,21 +46,21 @@ impl Stage {
         };
         let store = Store::open(&options).unwrap();
         let catalogue = catalogue(&carrier, profile);
-        let world = World::new(clock, store, Pepper::new(b"pepper"), catalogue, Duration::from_secs(60));
-        let (world, workers) = (Arc::new(world), Workers::default());
-        Stage { carrier, world, workers, real: Clock::real(), _folder: folder }
+        let gateway = Gateway::new(clock, store, Pepper::new(b"pepper"), catalogue, Duration::from_secs(60));
+        let (gateway, workers) = (Arc::new(gateway), Workers::default());
+        Stage { carrier, gateway, workers, real: Clock::real(), _folder: folder }
     }
 
     fn start(&self) {
-        supervise(&self.world, &self.workers);
+        supervise(&self.gateway, &self.workers);
     }
 
     fn change(&self, profile: Profile) {
-        self.world.set_catalogue(catalogue(&self.carrier, profile));
+        self.gateway.set_catalogue(catalogue(&self.carrier, profile));
     }
 
     fn shown(&self) -> CarrierSnapshot {
-        self.world.carriers.list(self.world.clock.moment()).remove(0)
+        self.gateway.carriers.list(self.gateway.clock.moment()).remove(0)
     }
 
     fn states(&self) -> Vec<String> {
@@ -78,7 +78,7 @@ impl Stage {
             }
             self.real.sleep(PAUSE).await;
         }
-        panic!("timed out; {:?}", self.world.carriers.list(self.world.clock.moment()));
+        panic!("timed out; {:?}", self.gateway.carriers.list(self.gateway.clock.moment()));
     }
 
     async fn states_become(&self, expect: &[&str]) {
@@ -86,11 +86,11 @@ impl Stage {
     }
 
     fn carrier_is_there(&self) -> bool {
-        !self.world.carriers.list(self.world.clock.moment()).is_empty()
+        !self.gateway.carriers.list(self.gateway.clock.moment()).is_empty()
     }
 
     fn pass(&self, seconds: u64) {
-        self.world.clock.advance(Duration::from_secs(seconds));
+        self.gateway.clock.advance(Duration::from_secs(seconds));
     }
 
     async fn end(self) {
@@ -159,12 +159,12 @@ async fn changed_entry_unbinds_and_binds_again() {
 async fn rejected_password_raises_an_alarm_and_is_retried_after_five_minutes() {
     let stage = Stage::new(Script::new().reject_binds(1, CommandStatus::INVPASWD), Profile::default()).await;
     stage.start();
-    stage.until(|stage| !stage.world.alarms.list().is_empty()).await;
-    let alarm = stage.world.alarms.list().remove(0);
+    stage.until(|stage| !stage.gateway.alarms.list().is_empty()).await;
+    let alarm = stage.gateway.alarms.list().remove(0);
     assert_eq!((alarm.kind.as_str(), alarm.carrier.as_str()), ("bind-refused", "acme"));
     stage.states_become(&["1 both waiting"]).await;
     let link = stage.shown().links.remove(0);
-    let now = stage.world.clock.now();
+    let now = stage.gateway.clock.now();
     assert_eq!(link.next_attempt_at, Some(now.plus(Duration::from_secs(300))));
     assert!(link.last_error.is_some_and(|error| error.at == now && error.text.contains("rejected the bind")));
     stage.pass(299);
@@ -174,15 +174,15 @@ async fn rejected_password_raises_an_alarm_and_is_retried_after_five_minutes() {
     stage.states_become(&["1 both bound"]).await;
     // The carrier is checked every second.
     stage.pass(1);
-    stage.until(|stage| stage.world.alarms.list().is_empty()).await;
+    stage.until(|stage| stage.gateway.alarms.list().is_empty()).await;
     stage.end().await;
 }
 
 #[tokio::test]
 async fn trace_shows_every_pdu_of_a_link_while_enabled() {
     let stage = Stage::new(Script::new(), Profile::default()).await;
-    let state = stage.world.carriers.open(ACME, "acme");
-    state.trace.enable(stage.world.clock.now().plus(Duration::from_secs(40)));
+    let state = stage.gateway.carriers.open(ACME, "acme");
+    state.trace.enable(stage.gateway.clock.now().plus(Duration::from_secs(40)));
     stage.start();
     stage.states_become(&["1 both bound"]).await;
     stage.pass(31);

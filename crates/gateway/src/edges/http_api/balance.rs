@@ -2,14 +2,14 @@
 
 use super::responses::json;
 use crate::app::{AccountBalance, Caller, account_balance};
-use crate::world::World;
+use crate::gateway::Gateway;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hermod_domain::catalogue::Terms;
 use hermod_domain::refusal::Refusal;
 
-pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Refusal> {
-    Ok(json(StatusCode::OK, record(&account_balance(world, caller).await?)))
+pub(super) async fn show(gateway: &Gateway, caller: &Caller) -> Result<Response, Refusal> {
+    Ok(json(StatusCode::OK, record(&account_balance(gateway, caller).await?)))
 }
 
 /// Writes amounts as exact JSON numbers, from their decimal text.

@@ -9,10 +9,10 @@ use super::{balance, credentials, document, headers, inbound, monitoring_pages, 
 use crate::app::{
     AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of, note_request,
 };
+use crate::gateway::Gateway;
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::timeouts::ConnectionInfo;
 use crate::http::{names_this_machine, peer_address, request_id, source_of};
-use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
@@ -27,25 +27,25 @@ const RATE_RETRY_S: u32 = 1;
 
 /// Shared by the requests of one router.
 pub(super) struct Edge {
-    pub(super) world: Arc<World>,
+    pub(super) gateway: Arc<Gateway>,
     pub(super) metrics: Option<MetricsPage>,
     meters: RequestMeters,
 }
 
 impl Edge {
-    pub(super) fn new(world: Arc<World>, metrics: Option<MetricsPage>) -> Edge {
-        Edge { world, metrics, meters: RequestMeters::new() }
+    pub(super) fn new(gateway: Arc<Gateway>, metrics: Option<MetricsPage>) -> Edge {
+        Edge { gateway, metrics, meters: RequestMeters::new() }
     }
 }
 
 pub(super) async fn answer(edge: Arc<Edge>, route: ApiRoute, request: Request) -> Response {
-    let started = edge.world.clock.moment();
+    let started = edge.gateway.clock.moment();
     let (head, body) = request.into_parts();
     let connection = head.extensions.get::<ConnectionInfo>();
     let mut body = RequestBody::new(
         body,
         connection.map(|connection| connection.timeouts.clone()),
-        edge.world.body_memory.reserve(),
+        edge.gateway.body_memory.reserve(),
     );
     let id = request_id::of(&head.headers);
     let peer = connection
@@ -62,12 +62,12 @@ pub(super) async fn answer(edge: Arc<Edge>, route: ApiRoute, request: Request) -
     body.discard(&head.headers).await;
 
     let status = response.status().as_u16();
-    let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
+    let duration_ms = edge.gateway.clock.moment().0.saturating_sub(started.0);
     edge.meters.count(route, status, duration_ms);
     let noted = Noted { id: &id, peer, status, duration_ms };
     log(route, &head, &noted);
     if route.is_api() {
-        note(&edge.world, route, &head, &noted, refusal.as_ref(), &seen);
+        note(&edge.gateway, route, &head, &noted, refusal.as_ref(), &seen);
     }
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -78,7 +78,7 @@ pub(super) async fn answer(edge: Arc<Edge>, route: ApiRoute, request: Request) -
     match seen.rate_left {
         Some(left) => headers::set_rate_limit(headers, headers::CONNECTION, left),
         None if route.is_api() => {
-            headers::set_rate_limit(headers, headers::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
+            headers::set_rate_limit(headers, headers::FAILED_SIGN_INS, edge.gateway.sign_ins_left(peer));
         }
         None => {}
     }
@@ -112,7 +112,7 @@ fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
 
 /// Notes a request for the record.
 fn note(
-    world: &World,
+    gateway: &Gateway,
     route: ApiRoute,
     head: &Parts,
     noted: &Noted<'_>,
@@ -134,7 +134,7 @@ fn note(
         replay: *replay,
         message: *message,
     };
-    note_request(world, answered);
+    note_request(gateway, answered);
 }
 
 async fn dispatch(
@@ -155,13 +155,13 @@ async fn dispatch(
     }
     match route {
         ApiRoute::Sms | ApiRoute::SmsById | ApiRoute::Inbound | ApiRoute::Balance => {
-            call(&edge.world, route, head, body, peer, id, seen).await
+            call(&edge.gateway, route, head, body, peer, id, seen).await
         }
         ApiRoute::Home => Ok(document::lead_to_page()),
         ApiRoute::Document => Ok(document::published().document()),
         ApiRoute::DocumentPage => Ok(document::published().page()),
         ApiRoute::Healthz => Ok(monitoring_pages::healthz()),
-        ApiRoute::Readyz => Ok(monitoring_pages::readyz(&edge.world)),
+        ApiRoute::Readyz => Ok(monitoring_pages::readyz(&edge.gateway)),
         ApiRoute::Metrics => metrics(edge, head),
         ApiRoute::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
@@ -178,7 +178,7 @@ fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
 
 /// Handles a customer's request: credentials, allow-lists, the connection's rate limit, then the operation.
 async fn call(
-    world: &World,
+    gateway: &Gateway,
     route: ApiRoute,
     head: &Parts,
     body: &mut RequestBody,
@@ -189,24 +189,24 @@ async fn call(
     // If a trusted proxy sent an unreadable address, sign-ins are counted for the proxy.
     let source = peer.or_else(|| head.extensions.get::<ConnectionInfo>().map(|connection| connection.peer));
     let given = credentials::read(&head.headers);
-    let authenticated = authenticate(world, given.as_ref(), source);
+    let authenticated = authenticate(gateway, given.as_ref(), source);
     seen.key = given.map_or_else(CallerName::default, |Credentials { key, .. }| {
-        let exists = world.catalogue().key(&key).is_some();
-        CallerName::given(&world.pepper, &key, exists).into_owned()
+        let exists = gateway.catalogue().key(&key).is_some();
+        CallerName::given(&gateway.pepper, &key, exists).into_owned()
     });
     let caller = authenticated?;
     seen.caller = Some(caller_of(&caller));
     admit(&caller, peer)?;
-    let left = world.take_token(caller.connection, caller.connection().requests_per_second);
+    let left = gateway.take_token(caller.connection, caller.connection().requests_per_second);
     seen.rate_left = Some(left);
     if left.refused_for.is_some() {
         return Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S });
     }
-    perform(world, &caller, route, head, body, id, seen).await
+    perform(gateway, &caller, route, head, body, id, seen).await
 }
 
 async fn perform(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     route: ApiRoute,
     head: &Parts,
@@ -215,10 +215,10 @@ async fn perform(
     seen: &mut Seen,
 ) -> Result<Response, Refusal> {
     match route {
-        ApiRoute::Sms => sms::send(world, caller, &head.headers, body, id, seen).await,
-        ApiRoute::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
-        ApiRoute::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
-        ApiRoute::Balance => balance::show(world, caller).await,
+        ApiRoute::Sms => sms::send(gateway, caller, &head.headers, body, id, seen).await,
+        ApiRoute::SmsById => sms::status(gateway, caller, message_id_in(head.uri.path())).await,
+        ApiRoute::Inbound => inbound::poll(gateway, caller, head.uri.query().unwrap_or_default()).await,
+        ApiRoute::Balance => balance::show(gateway, caller).await,
         ApiRoute::Home
         | ApiRoute::Document
         | ApiRoute::DocumentPage

@@ -1,6 +1,6 @@
 //! The API's own headers: their names, rate-limit headers, and reading a header that may occur only once.
 
-use crate::world::RateLeft;
+use crate::gateway::RateLeft;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 

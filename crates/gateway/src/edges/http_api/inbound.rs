@@ -3,7 +3,7 @@
 use super::query::{QueryParameter, parameter};
 use super::responses::json;
 use crate::app::{Caller, inbound_since};
-use crate::world::World;
+use crate::gateway::Gateway;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hermod_domain::refusal::Refusal;
@@ -39,9 +39,9 @@ struct Message<'a> {
     received_at: String,
 }
 
-pub(super) async fn poll(world: &World, caller: &Caller, query: &str) -> Result<Response, Refusal> {
+pub(super) async fn poll(gateway: &Gateway, caller: &Caller, query: &str) -> Result<Response, Refusal> {
     let InboundPoll { since, limit } = page_of(query)?;
-    let records = inbound_since(world, caller, since, limit).await?;
+    let records = inbound_since(gateway, caller, since, limit).await?;
     let body = PageBody {
         messages: records.iter().map(message).collect(),
         next_since: records.last().map_or(since, |last| last.id),

@@ -22,8 +22,8 @@ mod sms;
 
 pub use monitoring_pages::{MetricsPage, RenderMetrics};
 
+use crate::gateway::Gateway;
 use crate::http::Reach;
-use crate::world::World;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::any;
@@ -37,7 +37,7 @@ const OPERATIONS: [ApiRoute; 3] = [ApiRoute::Healthz, ApiRoute::Readyz, ApiRoute
 /// Returns the router of the customer API, with the health and metrics pages on the same listener if `metrics` is
 /// given, and beside web pages if `pages` are given. They have the paths `/` and `/docs`; unknown paths get the error of the
 /// API.
-pub fn router(world: Arc<World>, metrics: Option<MetricsPage>, pages: Option<Router>) -> Router {
+pub fn router(gateway: Arc<Gateway>, metrics: Option<MetricsPage>, pages: Option<Router>) -> Router {
     let mut routes =
         vec![ApiRoute::Sms, ApiRoute::SmsById, ApiRoute::Inbound, ApiRoute::Balance, ApiRoute::Document];
     if pages.is_none() {
@@ -46,14 +46,14 @@ pub fn router(world: Arc<World>, metrics: Option<MetricsPage>, pages: Option<Rou
     if metrics.is_some() {
         routes.extend(OPERATIONS);
     }
-    let api = of_routes(&routes, Edge::new(world, metrics));
+    let api = of_routes(&routes, Edge::new(gateway, metrics));
     pages.map_or_else(|| api.clone(), |pages| api.clone().merge(pages))
 }
 
 /// Returns the router of the health and metrics pages alone, for a separate listener. Any client of it may read the
 /// metrics.
-pub fn operations_router(world: Arc<World>, render: RenderMetrics) -> Router {
-    of_routes(&OPERATIONS, Edge::new(world, Some(MetricsPage { render, reach: Reach::Anywhere })))
+pub fn operations_router(gateway: Arc<Gateway>, render: RenderMetrics) -> Router {
+    of_routes(&OPERATIONS, Edge::new(gateway, Some(MetricsPage { render, reach: Reach::Anywhere })))
 }
 
 fn of_routes(routes: &[ApiRoute], edge: Edge) -> Router {

@@ -1,8 +1,8 @@
 //! The pages for monitoring: `/healthz`, `/readyz` and `/metrics`. They need no credentials and contain nothing about
 //! customers.
 
+use crate::gateway::Gateway;
 use crate::listeners::Reach;
-use crate::world::World;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -25,12 +25,12 @@ pub(super) fn healthz() -> Response {
 }
 
 /// Readiness for a load balancer. A carrier that is down does not count: messages wait for it.
-pub(super) fn readyz(world: &World) -> Response {
-    let (status, reason) = if world.is_stop_announced() {
+pub(super) fn readyz(gateway: &Gateway) -> Response {
+    let (status, reason) = if gateway.is_stop_announced() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")
-    } else if !world.store.is_accepting() {
+    } else if !gateway.store.is_accepting() {
         (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")
-    } else if !world.store.can_serve() {
+    } else if !gateway.store.can_serve() {
         (StatusCode::SERVICE_UNAVAILABLE, "no engine: this node reaches no node that stores messages\n")
     } else {
         (StatusCode::OK, "ready\n")

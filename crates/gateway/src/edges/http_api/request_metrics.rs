@@ -2,7 +2,7 @@
 
 use super::paths::ApiRoute;
 use crate::app::CallerName;
-use crate::world::RateLeft;
+use crate::gateway::RateLeft;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_store::record::Replay;
 use metrics::{Counter, Histogram, counter, histogram};

@@ -11,8 +11,8 @@ use super::request_metrics::Seen;
 use super::responses::json;
 use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
+use crate::gateway::Gateway;
 use crate::http::no_answer::no_answer;
-use crate::world::World;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hermod_domain::ids::MessageId;
@@ -25,7 +25,7 @@ use hermod_store::{Duplicate, MessageRecord};
 const KEY_FIELD: &str = "Idempotency-Key";
 
 pub(super) async fn send(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     headers: &HeaderMap,
     body: &mut RequestBody,
@@ -39,7 +39,7 @@ pub(super) async fn send(
     let refusal = match request.submission(key.clone()) {
         Ok(mut submission) => {
             submission.request = id.to_str().ok().map(Into::into);
-            return match submit_message(world, caller, &submission).await? {
+            return match submit_message(gateway, caller, &submission).await? {
                 Submitted::Accepted(accepted) => {
                     seen.message = Some(accepted.message);
                     Ok(accepted_response(&accepted))
@@ -52,7 +52,7 @@ pub(super) async fn send(
     };
     // A retry of an accepted message must not be rejected, not even for invalid fields.
     let Some(key) = key else { return Err(refusal) };
-    match find_replay(world, caller, &key, 0).await? {
+    match find_replay(gateway, caller, &key, 0).await? {
         Some(Duplicate { message, .. }) => {
             Ok(replay_response(&Duplicate { message, is_same_request: false }, seen))
         }
@@ -60,8 +60,8 @@ pub(super) async fn send(
     }
 }
 
-pub(super) async fn status(world: &World, caller: &Caller, id: &str) -> Result<Response, Refusal> {
-    let record = message_status(world, caller, id).await?;
+pub(super) async fn status(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Response, Refusal> {
+    let record = message_status(gateway, caller, id).await?;
     Ok(json(StatusCode::OK, status_record(&record)))
 }
 

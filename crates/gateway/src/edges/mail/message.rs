@@ -1,6 +1,6 @@
 //! Writes a mail as RFC 5322 and RFC 2045 say: plain text in UTF-8, in Base64 if a line is long or not ASCII.
 
-use crate::board::Mail;
+use crate::live_status::Mail;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hermod_domain::time::Timestamp;

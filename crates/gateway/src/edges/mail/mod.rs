@@ -6,12 +6,12 @@ mod smtp;
 #[cfg(test)]
 mod tests;
 
-use crate::board::{AlarmKind, Mail};
 use crate::clock::Moment;
 use crate::config::{self, MailTls};
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, Mail};
 use crate::secrets::Secret;
 use crate::workers::Workers;
-use crate::world::World;
 use metrics::counter;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,18 +96,18 @@ struct Waiting {
 }
 
 /// Sends mails until the gateway stops.
-pub fn serve(world: Arc<World>, settings: MailSettings, workers: &Workers) {
-    let Some(queue) = world.mail.receiver() else { return };
+pub fn serve(gateway: Arc<Gateway>, settings: MailSettings, workers: &Workers) {
+    let Some(queue) = gateway.mail.receiver() else { return };
     let stopping = workers.stopping();
     workers.spawn_named("mail", async move {
         tokio::select! {
-            () = send_all(&world, &settings, queue) => {}
+            () = send_all(&gateway, &settings, queue) => {}
             () = stopping.cancelled() => {}
         }
     });
 }
 
-async fn send_all(world: &World, settings: &MailSettings, mut queue: mpsc::Receiver<Mail>) {
+async fn send_all(gateway: &Gateway, settings: &MailSettings, mut queue: mpsc::Receiver<Mail>) {
     let mut waiting: Vec<Waiting> = Vec::new();
     let mut failures_in_a_row = 0;
     loop {
@@ -115,20 +115,20 @@ async fn send_all(world: &World, settings: &MailSettings, mut queue: mpsc::Recei
             waiting.iter().enumerate().min_by_key(|(_, one)| one.due).map(|(place, one)| (place, one.due));
         let one = tokio::select! {
             biased;
-            () = sleep_until(world, next.map(|(_, due)| due)) => {
+            () = sleep_until(gateway, next.map(|(_, due)| due)) => {
                 waiting.swap_remove(next.map_or(0, |(place, _)| place))
             }
             received = queue.recv() => match received {
-                Some(mail) => Waiting { mail, failures: 0, due: world.clock.moment() },
+                Some(mail) => Waiting { mail, failures: 0, due: gateway.clock.moment() },
                 None => return,
             },
         };
-        let sent = smtp::send(&world.clock, settings, &one.mail).await;
-        note(world, &sent, &mut failures_in_a_row);
+        let sent = smtp::send(&gateway.clock, settings, &one.mail).await;
+        note(gateway, &sent, &mut failures_in_a_row);
         if let Err(SendError::Temporary(_)) = sent
             && let Some(wait) = RETRIES.get(one.failures).filter(|_| waiting.len() < WAITING_MAX)
         {
-            let due = world.clock.moment().plus(*wait);
+            let due = gateway.clock.moment().plus(*wait);
             waiting.push(Waiting { failures: one.failures + 1, due, mail: one.mail });
         } else if sent.is_err() {
             counter!("hermod_mails_total", "result" => "given-up").increment(1);
@@ -136,15 +136,15 @@ async fn send_all(world: &World, settings: &MailSettings, mut queue: mpsc::Recei
     }
 }
 
-async fn sleep_until(world: &World, due: Option<Moment>) {
+async fn sleep_until(gateway: &Gateway, due: Option<Moment>) {
     match due {
-        Some(due) => world.clock.sleep_until(due).await,
+        Some(due) => gateway.clock.sleep_until(due).await,
         None => std::future::pending().await,
     }
 }
 
 /// Counts an attempt, logs a failure without address and text, and raises or clears the alarm.
-fn note(world: &World, sent: &Result<(), SendError>, failures_in_a_row: &mut u32) {
+fn note(gateway: &Gateway, sent: &Result<(), SendError>, failures_in_a_row: &mut u32) {
     let (result, error) = match sent {
         Ok(()) => ("sent", None),
         Err(SendError::Temporary(error)) => ("failed", Some(error)),
@@ -153,13 +153,13 @@ fn note(world: &World, sent: &Result<(), SendError>, failures_in_a_row: &mut u32
     counter!("hermod_mails_total", "result" => result).increment(1);
     let Some(error) = error else {
         *failures_in_a_row = 0;
-        world.alarms.clear(AlarmKind::MailFailing, "");
+        gateway.alarms.clear(AlarmKind::MailFailing, "");
         return;
     };
     *failures_in_a_row += 1;
     tracing::warn!(error, failures = *failures_in_a_row, "A mail was not sent");
     if *failures_in_a_row >= ALARM_AFTER {
         let detail = format!("mails to users are not sent: {error}");
-        world.alarms.raise(AlarmKind::MailFailing, "", "", &detail, world.clock.now());
+        gateway.alarms.raise(AlarmKind::MailFailing, "", "", &detail, gateway.clock.now());
     }
 }

@@ -2,9 +2,9 @@
 //! (RFC 4616).
 
 use super::{MailSettings, SendError, message};
-use crate::board::Mail;
 use crate::clock::{Clock, within};
 use crate::config::MailTls;
+use crate::live_status::Mail;
 use crate::secrets::random_token;
 use crate::stream::{Stream, close, tune};
 use crate::tls;

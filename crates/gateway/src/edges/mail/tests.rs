@@ -1,9 +1,9 @@
 //! The client against a small server on the loopback.
 
 use super::{MailSettings, SendError, smtp};
-use crate::board::Mail;
 use crate::clock::{Clock, within};
 use crate::config::MailTls;
+use crate::live_status::Mail;
 use crate::workers::Workers;
 use hermod_domain::time::Timestamp;
 use std::path::{Path, PathBuf};

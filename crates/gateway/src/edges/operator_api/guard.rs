@@ -4,11 +4,11 @@
 use super::OperatorApi;
 use super::body::{discard, gather};
 use crate::app::operator::OperatorRefusal;
+use crate::gateway::SignInKey;
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::{names_this_machine, request_id, source_of};
 use crate::listeners::Source;
 use crate::secrets::operator_token::TokenHolder;
-use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -27,26 +27,26 @@ pub(super) const DOCUMENT: &str = "/openapi.json";
 pub(super) const PAGE: &str = "/docs";
 
 pub(super) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request, next: Next) -> Response {
-    let started = api.world.clock.moment();
+    let started = api.gateway.clock.moment();
     let (mut head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
     let source = source_of(&head.extensions, &head.headers);
     let method = head.method.clone();
 
-    let mut memory = api.world.body_memory.reserve();
+    let mut memory = api.gateway.body_memory.reserve();
     let request = match framed(source, &head).and_then(|()| admit(&api, source, &head)) {
         Ok(Admitted::WithToken(operator)) => {
             head.extensions.insert(operator);
-            let gathered = gather(body, &api.world.clock, &mut memory).await;
+            let gathered = gather(body, &api.gateway.clock, &mut memory).await;
             gathered.map(|body| Request::from_parts(head, Body::from(body)))
         }
         Ok(Admitted::OpenPath) => {
-            discard(body, &api.world.clock).await;
+            discard(body, &api.gateway.clock).await;
             Ok(Request::from_parts(head, Body::empty()))
         }
         Err(refusal) => {
             // A caller that is still sending reads no response.
-            discard(body, &api.world.clock).await;
+            discard(body, &api.gateway.clock).await;
             Err(refusal)
         }
     };
@@ -63,7 +63,7 @@ pub(super) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request,
         Err(refusal) => refusal.into_response(),
     };
     let status = response.status().as_u16();
-    let duration_ms = api.world.clock.moment().0.saturating_sub(started.0);
+    let duration_ms = api.gateway.clock.moment().0.saturating_sub(started.0);
     counter!("hermod_operator_requests_total", "status" => status.to_string()).increment(1);
     tracing::debug!(
         %method,
@@ -103,14 +103,14 @@ fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admi
     }
     let (headers, caller) = (&head.headers, source.map(|source| source.address));
     let given = token_in(headers).unwrap_or_default();
-    let holder = api.token.holder_of(given, api.world.catalogue().operators());
+    let holder = api.token.holder_of(given, api.gateway.catalogue().operators());
     // Wrong tokens are limited like wrong API keys. An address that used the right token is never limited.
     let key = SignInKey::Operator;
     let limited = match caller {
         None => Ok(()),
         Some(caller) => match &holder {
-            Some((_, digest)) => api.world.pass_sign_in(caller, key, digest),
-            None => api.world.fail_sign_in(caller, key),
+            Some((_, digest)) => api.gateway.pass_sign_in(caller, key, digest),
+            None => api.gateway.fail_sign_in(caller, key),
         },
     };
     limited.map_err(|wait| {

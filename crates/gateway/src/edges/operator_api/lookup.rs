@@ -3,8 +3,8 @@
 use super::OperatorApi;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, OperatorRefusal};
+use crate::gateway::Gateway;
 use crate::views::lookup::{ExplainQuery, ExplanationView, LookupQuery, LookupView};
-use crate::world::World;
 
 pub(super) fn routes(routes: &mut Routes) {
     routes.section("Lookup", "Numbers, their routes and prices; error codes.");
@@ -24,7 +24,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.get(
         "/errors",
-        |_: &World| Ok(operator::list_errors()),
+        |_: &Gateway| Ok(operator::list_errors()),
         doc("listErrors", "List the error codes of the customer API", "The published catalogue."),
     );
 }
@@ -48,9 +48,9 @@ pub(super) fn delivery_routes(routes: &mut Routes) {
 }
 
 async fn look_up(api: &OperatorApi, number: &str, query: LookupQuery) -> Result<LookupView, OperatorRefusal> {
-    operator::look_up_number(&api.world, number, query, api.is_running).await
+    operator::look_up_number(&api.gateway, number, query, api.is_running).await
 }
 
 fn explain(api: &OperatorApi, query: ExplainQuery) -> Result<ExplanationView, OperatorRefusal> {
-    operator::explain_route(&api.world, query, api.is_running)
+    operator::explain_route(&api.gateway, query, api.is_running)
 }

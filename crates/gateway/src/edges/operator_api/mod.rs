@@ -25,9 +25,9 @@ mod webhooks;
 pub use crate::listeners::{Reach, Source};
 
 use crate::app::operator::OperatorRefusal;
+use crate::gateway::Gateway;
 use crate::secrets::operator_token::OperatorToken;
 use crate::workers::Workers;
-use crate::world::World;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
@@ -41,7 +41,7 @@ pub const BASE: &str = "/operator/v1";
 /// What the routes share.
 #[derive(Clone)]
 pub struct OperatorApi {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     token: OperatorToken,
     /// Runs each request to its end even if the caller disconnects: a stored change must come into force.
     workers: Workers,
@@ -52,8 +52,8 @@ pub struct OperatorApi {
 
 impl OperatorApi {
     /// The API of a process without links, for callers in this process.
-    pub fn new(world: Arc<World>, token: OperatorToken, workers: Workers) -> OperatorApi {
-        OperatorApi { world, token, workers, reach: Reach::Anywhere, is_running: false }
+    pub fn new(gateway: Arc<Gateway>, token: OperatorToken, workers: Workers) -> OperatorApi {
+        OperatorApi { gateway, token, workers, reach: Reach::Anywhere, is_running: false }
     }
 
     /// The API of a running gateway, which has links.

@@ -4,8 +4,8 @@ use super::OperatorApi;
 use super::response::{CSV, EVENT_STREAM, LastEvent, Streamed, csv_file, event_stream};
 use super::routes::{Routes, doc, text};
 use crate::app::operator::{self, OperatorRefusal};
+use crate::gateway::Gateway;
 use crate::views::record::{LiveQuery, MessageDetailView, MessagesQuery, RequestsQuery, StatisticsQuery};
-use crate::world::World;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 
 /// The errors of every route that reads the record by the names of entries.
@@ -161,23 +161,23 @@ fn request_routes(routes: &mut Routes) {
     );
 }
 
-async fn show(world: &World, message: &str) -> Result<MessageDetailView, OperatorRefusal> {
-    operator::show_message(world, None, message).await
+async fn show(gateway: &Gateway, message: &str) -> Result<MessageDetailView, OperatorRefusal> {
+    operator::show_message(gateway, None, message).await
 }
 
 fn live(api: &OperatorApi, last: LastEvent, query: &LiveQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(event_stream(api, operator::watch_live(&api.world, query, last.0)?))
+    Ok(event_stream(api, operator::watch_live(&api.gateway, query, last.0)?))
 }
 
 async fn messages_csv(api: &OperatorApi, query: MessagesQuery) -> Result<Streamed, OperatorRefusal> {
-    let rows = operator::export_messages(&api.world, query, operator::Reader::Operator).await?;
+    let rows = operator::export_messages(&api.gateway, query, operator::Reader::Operator).await?;
     Ok(csv_file(api, rows, "messages"))
 }
 
 async fn statistics_csv(api: &OperatorApi, query: StatisticsQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(csv_file(api, operator::export_statistics(&api.world, query).await?, "statistics"))
+    Ok(csv_file(api, operator::export_statistics(&api.gateway, query).await?, "statistics"))
 }
 
 async fn requests_csv(api: &OperatorApi, query: RequestsQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(csv_file(api, operator::export_requests(&api.world, query).await?, "requests"))
+    Ok(csv_file(api, operator::export_requests(&api.gateway, query).await?, "requests"))
 }

@@ -58,7 +58,7 @@ pub(super) fn csv_file(api: &OperatorApi, rows: Rows, name: &str) -> Streamed {
             }
         }
     });
-    let day = api.world.clock.now().day();
+    let day = api.gateway.clock.now().day();
     let file = HeaderValue::try_from(format!("attachment; filename=\"{name}-{day}.csv\""));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present")),
@@ -89,7 +89,7 @@ pub(super) fn event_stream(api: &OperatorApi, feed: LiveFeed) -> Streamed {
             if let Some(first) = first {
                 return Some((Ok::<_, Infallible>(Bytes::from(first)), (feed, None)));
             }
-            let clock = feed.world().clock.clone();
+            let clock = feed.gateway().clock.clone();
             let text = tokio::select! {
                 biased;
                 () = stopping.cancelled() => return None,

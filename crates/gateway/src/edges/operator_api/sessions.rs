@@ -100,7 +100,7 @@ async fn test(
 ) -> Result<CarrierTestView, OperatorRefusal> {
     let stopping = api.workers.stopping();
     tokio::select! {
-        tested = operator::test_carrier(&api.world, carrier, request) => tested,
+        tested = operator::test_carrier(&api.gateway, carrier, request) => tested,
         // A receipt may take minutes; a gateway that stops does not wait for it.
         () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
     }

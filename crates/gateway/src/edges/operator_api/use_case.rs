@@ -3,7 +3,7 @@
 //!
 //! | Argument | What it is |
 //! |---|---|
-//! | `&World` | the gateway |
+//! | `&Gateway` | the gateway |
 //! | `&Acting` | the gateway, and who makes the request |
 //! | `&str`, `u64` | the next name in the path |
 //! | [`Kind`] | the kind of entry that the path begins with |
@@ -16,12 +16,12 @@ use super::OperatorApi;
 use super::body::RawBody;
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
+use crate::gateway::Gateway;
 use crate::http::{names_this_machine, source_of};
 use crate::listeners::Reach;
 use crate::provision::Kind;
 use crate::secrets::operator_token::TokenHolder;
 use crate::views::{Body, Created};
-use crate::world::World;
 use axum::Json;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
@@ -214,11 +214,11 @@ pub(super) struct InQuery;
 pub(super) struct InBody;
 pub(super) struct InOptionalBody;
 
-impl Input<OfRequest> for World {
-    type Held = Arc<World>;
+impl Input<OfRequest> for Gateway {
+    type Held = Arc<Gateway>;
 
-    fn take(call: &mut Call) -> Result<Arc<World>, OperatorRefusal> {
-        Ok(call.api.world.clone())
+    fn take(call: &mut Call) -> Result<Arc<Gateway>, OperatorRefusal> {
+        Ok(call.api.gateway.clone())
     }
 }
 
@@ -240,7 +240,7 @@ impl Input<OfRequest> for Acting {
             Some(TokenHolder::Named(name)) => Author::named_operator(name, address),
             Some(TokenHolder::DataFolder) | None => Author::operator(address),
         };
-        Ok(Box::new(Acting { world: api.world.clone(), author }))
+        Ok(Box::new(Acting { gateway: api.gateway.clone(), author }))
     }
 }
 

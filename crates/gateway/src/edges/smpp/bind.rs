@@ -7,11 +7,11 @@ use super::bind_guard::{GuardedBind, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
 use super::settings::SmppSettings;
 use crate::app::{AnsweredRequest, CallerName, Rejection, note_request};
-use crate::board::{BoundAs, LiveBind, NewBind, Order};
 use crate::clock::Moment;
+use crate::gateway::{Gateway, WrongBind};
 use crate::listeners::limit_key_of;
+use crate::live_status::{BoundAs, LiveBind, NewBind, Order};
 use crate::node_messages::probe_bind_elsewhere;
-use crate::world::{World, WrongBind};
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
@@ -66,22 +66,22 @@ impl BindRejection {
 
 /// Runs all checks, and takes a bind slot if they pass. The caller must not read from the socket meanwhile.
 pub(super) async fn check(
-    world: &World,
+    gateway: &Gateway,
     settings: &SmppSettings,
     peer: Peer,
     kind: BindType,
     bind: &Bind<'_>,
 ) -> Result<AcceptedBind, BindRejection> {
-    let began = world.clock.moment();
-    let checked = admit(world, settings, peer, kind, bind).await;
+    let began = gateway.clock.moment();
+    let checked = admit(gateway, settings, peer, kind, bind).await;
     let system_id = String::from_utf8_lossy(bind.system_id);
-    let (connection, who) = named(world, &system_id);
-    note(world, peer, kind, (connection, who.clone()), &checked, began);
+    let (connection, who) = named(gateway, &system_id);
+    note(gateway, peer, kind, (connection, who.clone()), &checked, began);
     let outcome = checked.as_ref().map_or_else(|refused| refused.why, |_| "bound");
     counter!("hermod_smpp_bind_attempts_total", "outcome" => outcome).increment(1);
     if let Err(BindRejection { status, why, .. }) = &checked {
         let rejected = (limit_key_of(peer.address), *why, connection);
-        if settings.rejected_bind_log.note(rejected, world.clock.now()) {
+        if settings.rejected_bind_log.note(rejected, gateway.clock.now()) {
             tracing::info!(system_id = who.as_str(), peer = %peer.address, %status, "Bind rejected: {why}");
         }
     }
@@ -89,21 +89,21 @@ pub(super) async fn check(
 }
 
 /// Returns the connection with this system_id, and the name for logs.
-fn named<'a>(world: &World, system_id: &'a str) -> (Option<ConnectionId>, CallerName<'a>) {
-    let connection = world.catalogue().connection_by_system_id(system_id);
-    (connection, CallerName::given(&world.pepper, system_id, connection.is_some()))
+fn named<'a>(gateway: &Gateway, system_id: &'a str) -> (Option<ConnectionId>, CallerName<'a>) {
+    let connection = gateway.catalogue().connection_by_system_id(system_id);
+    (connection, CallerName::given(&gateway.pepper, system_id, connection.is_some()))
 }
 
 /// Notes a bind for the request log.
 fn note(
-    world: &World,
+    gateway: &Gateway,
     peer: Peer,
     kind: BindType,
     (connection, who): (Option<ConnectionId>, CallerName<'_>),
     checked: &Result<AcceptedBind, BindRejection>,
     began: Moment,
 ) {
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let account = connection.and_then(|id| catalogue.connection(id)).map(|connection| connection.account);
     let (status, rejection) = match checked {
         Ok(_) => (CommandStatus::OK, None),
@@ -124,44 +124,44 @@ fn note(
         address: Some(peer.address),
         status: status.0,
         rejection,
-        took_ms: world.clock.moment().0.saturating_sub(began.0),
+        took_ms: gateway.clock.moment().0.saturating_sub(began.0),
         request: None,
         replay: Replay::No,
         message: None,
     };
-    note_request(world, answered);
+    note_request(gateway, answered);
 }
 
 /// Runs the checks in order: state of the gateway, fields, attempt limits, password, connection, bind slot.
 async fn admit(
-    world: &World,
+    gateway: &Gateway,
     settings: &SmppSettings,
     peer: Peer,
     kind: BindType,
     bind: &Bind<'_>,
 ) -> Result<AcceptedBind, BindRejection> {
-    if world.is_draining() {
+    if gateway.is_draining() {
         return Err(BindRejection::bind_failed("stopping"));
     }
     if settings.is_overrun() {
         return Err(BindRejection::bind_failed("too many sessions"));
     }
-    for wrong in world.take_wrong_binds() {
-        settings.guard.charge(wrong, world.clock.now());
+    for wrong in gateway.take_wrong_binds() {
+        settings.guard.charge(wrong, gateway.clock.now());
     }
     if let Err(refused) = check_fields(bind) {
         // Malformed binds count against the attempt limit of the address too.
-        settings.guard.admit_address(peer.address, world.clock.now()).map_err(over_limit)?;
-        world.note_wrong_bind(WrongBind { source: limit_key_of(peer.address), name: None });
+        settings.guard.admit_address(peer.address, gateway.clock.now()).map_err(over_limit)?;
+        gateway.note_wrong_bind(WrongBind { source: limit_key_of(peer.address), name: None });
         return Err(refused);
     }
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let known = std::str::from_utf8(bind.system_id).ok().and_then(|system_id| {
         let connection = catalogue.connection_by_system_id(system_id)?;
         let document = catalogue.connection(connection)?;
         Some((connection, document, document.smpp.as_ref()?))
     });
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let hashes: Vec<&str> =
         known.into_iter().flat_map(|(_, _, access)| access.password_hashes_at(now)).collect();
     let attempt = GuardedBind {
@@ -171,7 +171,7 @@ async fn admit(
         from: peer.address,
         listing: known.map_or(Listing::NoList, |(_, document, _)| listing(document, peer)),
     };
-    let password_hash = check_password(world, settings, &attempt).await?.to_owned();
+    let password_hash = check_password(gateway, settings, &attempt).await?.to_owned();
     let (connection, document, access) =
         known.ok_or(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials"))?;
     let kind = bound_as(kind);
@@ -187,9 +187,9 @@ async fn admit(
         tls: peer.tls,
         window: u32::from(access.window),
         address_range: String::from_utf8_lossy(bind.address_range).into_owned(),
-        now: world.clock.now(),
+        now: gateway.clock.now(),
     };
-    let place = take_bind_slot(world, new, access.max_binds).await?;
+    let place = take_bind_slot(gateway, new, access.max_binds).await?;
     Ok(AcceptedBind { connection, access: access.clone(), password_hash, bind: place })
 }
 
@@ -214,16 +214,16 @@ fn check_fields(bind: &Bind<'_>) -> Result<(), BindRejection> {
 /// Takes an attempt from the limits, then checks the password. Gives the attempt back unless the password is wrong. Returns
 /// the stored hash of the password.
 async fn check_password<'a>(
-    world: &World,
+    gateway: &Gateway,
     settings: &SmppSettings,
     attempt: &GuardedBind<'a>,
 ) -> Result<&'a str, BindRejection> {
     let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
     let guard = &settings.guard;
-    let taken = guard.admit(attempt, world.clock.now()).map_err(over_limit)?;
-    let check = guard.check_password(world, attempt).await;
+    let taken = guard.admit(attempt, gateway.clock.now()).map_err(over_limit)?;
+    let check = guard.check_password(gateway, attempt).await;
     if check == PasswordCheck::Wrong {
-        world.note_wrong_bind(guard.wrong_bind(attempt, taken));
+        gateway.note_wrong_bind(guard.wrong_bind(attempt, taken));
     } else {
         guard.give_back(attempt, taken);
     }
@@ -246,8 +246,8 @@ fn over_limit(OverLimit { why, wait }: OverLimit) -> BindRejection {
 /// Returns why the current catalogue would reject a live bind; `None` if it would accept it. The password is not
 /// checked again, so that it can be changed without interruption. If max_binds was lowered, the newest binds are
 /// rejected; with several nodes those with the highest slots, which are not always the newest.
-pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer) -> Option<&'static str> {
-    let catalogue = world.catalogue();
+pub(super) fn rejection_of_live_bind(gateway: &Gateway, bind: &LiveBind, peer: Peer) -> Option<&'static str> {
+    let catalogue = gateway.catalogue();
     let Some(connection) = catalogue.connection(bind.connection()) else { return Some("closed") };
     let Some(access) = &connection.smpp else { return Some("closed") };
     let is_open = catalogue.account(connection.account).is_some_and(|view| !view.account.closed);
@@ -259,7 +259,7 @@ pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer)
     if *access.system_id != **bind.system_id() {
         return Some("system_id changed");
     }
-    let binds = world.binds.of_connection(bind.connection());
+    let binds = gateway.binds.of_connection(bind.connection());
     let here = || binds.iter().position(|other| other.number() == bind.number());
     let place = bind.slot().map_or_else(here, |slot| usize::try_from(slot).ok()).unwrap_or_default();
     let max_binds = usize::try_from(access.max_binds).expect("32 bits fit");
@@ -267,10 +267,10 @@ pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer)
 }
 
 /// Whether the password that a bind was accepted with is still valid.
-pub(super) fn has_valid_password(world: &World, admitted: &AcceptedBind) -> bool {
-    let catalogue = world.catalogue();
+pub(super) fn has_valid_password(gateway: &Gateway, admitted: &AcceptedBind) -> bool {
+    let catalogue = gateway.catalogue();
     let access = catalogue.connection(admitted.connection).and_then(|connection| connection.smpp.as_ref());
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     access.is_some_and(|access| access.password_hashes_at(now).any(|hash| hash == admitted.password_hash))
 }
 
@@ -308,22 +308,22 @@ fn check_connection(
 
 /// Takes a bind slot. If all are taken, probes the oldest bind from the same address, which may be a dead one of a
 /// customer that reconnects, perhaps to another node.
-async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<LiveBind, BindRejection> {
+async fn take_bind_slot(gateway: &Gateway, new: NewBind, max_binds: u32) -> Result<LiveBind, BindRejection> {
     let full = || BindRejection::bind_failed(TOO_MANY_BINDS);
     let (connection, peer) = (new.connection, new.peer);
-    if let Some(place) = enter(world, new.clone(), max_binds).await? {
+    if let Some(place) = enter(gateway, new.clone(), max_binds).await? {
         return Ok(place);
     }
-    let mut older = world.binds.oldest_from(connection, peer);
-    let has_others = world.store.has_other_nodes();
+    let mut older = gateway.binds.oldest_from(connection, peer);
+    let has_others = gateway.store.has_other_nodes();
     if older.is_none() && !has_others {
         return Err(full());
     }
     older.iter().for_each(|older| older.order(Order::Probe));
     if has_others {
-        probe_bind_elsewhere(world, connection, peer);
+        probe_bind_elsewhere(gateway, connection, peer);
     }
-    let late = world.clock.sleep(PROBE_WAIT);
+    let late = gateway.clock.sleep(PROBE_WAIT);
     tokio::pin!(late);
     loop {
         let gone = async {
@@ -334,23 +334,23 @@ async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<L
         };
         tokio::select! {
             () = gone => older = None,
-            () = world.clock.sleep(LOOK_ELSEWHERE), if has_others => {}
-            () = &mut late => return enter(world, new, max_binds).await?.ok_or_else(full),
+            () = gateway.clock.sleep(LOOK_ELSEWHERE), if has_others => {}
+            () = &mut late => return enter(gateway, new, max_binds).await?.ok_or_else(full),
         }
-        if let Some(place) = enter(world, new.clone(), max_binds).await? {
+        if let Some(place) = enter(gateway, new.clone(), max_binds).await? {
             return Ok(place);
         }
     }
 }
 
 /// Takes a bind slot on this node and, if there may be several, one that counts on all. Returns none if all are taken.
-async fn enter(world: &World, new: NewBind, max_binds: u32) -> Result<Option<LiveBind>, BindRejection> {
-    if world.binds.is_full(new.connection, max_binds) {
+async fn enter(gateway: &Gateway, new: NewBind, max_binds: u32) -> Result<Option<LiveBind>, BindRejection> {
+    if gateway.binds.is_full(new.connection, max_binds) {
         return Ok(None);
     }
     let claimed = tokio::select! {
-        claimed = world.store.claim_bind(new.connection, max_binds) => claimed,
-        () = world.clock.sleep(CLAIM_WAIT) => Err(StoreError::QueueTimeout),
+        claimed = gateway.store.claim_bind(new.connection, max_binds) => claimed,
+        () = gateway.clock.sleep(CLAIM_WAIT) => Err(StoreError::QueueTimeout),
     };
     let slot = match claimed {
         Ok(BindClaim::Alone) => None,
@@ -361,7 +361,7 @@ async fn enter(world: &World, new: NewBind, max_binds: u32) -> Result<Option<Liv
             return Err(BindRejection::with_status(CommandStatus::SYSERR, "the database does not answer"));
         }
     };
-    let Ok(place) = world.binds.enter(new, max_binds) else { return Ok(None) };
+    let Ok(place) = gateway.binds.enter(new, max_binds) else { return Ok(None) };
     if let Some(slot) = slot {
         place.keep(slot);
     }

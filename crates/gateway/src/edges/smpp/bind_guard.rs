@@ -4,10 +4,10 @@
 //! hold over all of them.
 
 use super::hash_queue::{CallerKind, HashQueue};
+use crate::gateway::{Gateway, WrongBind};
 use crate::listeners::limit_key_of;
 use crate::secrets::Pepper;
 use crate::secrets::passwords;
-use crate::world::{World, WrongBind};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
 use metrics::counter;
@@ -161,7 +161,7 @@ impl BindGuard {
     }
 
     /// Checks the password, at the same cost whether the system_id exists or not.
-    pub(super) async fn check_password(&self, world: &World, attempt: &GuardedBind<'_>) -> PasswordCheck {
+    pub(super) async fn check_password(&self, gateway: &Gateway, attempt: &GuardedBind<'_>) -> PasswordCheck {
         if let Some(position) = self.remembered(attempt) {
             return PasswordCheck::Right(position);
         }
@@ -172,7 +172,7 @@ impl BindGuard {
         if let Some(position) = self.remembered(attempt) {
             return PasswordCheck::Right(position);
         }
-        let (pepper, password) = (world.pepper.clone(), attempt.password.to_vec());
+        let (pepper, password) = (gateway.pepper.clone(), attempt.password.to_vec());
         let hashes: Vec<String> = attempt.hashes.iter().map(|hash| (*hash).to_owned()).collect();
         counter!("hermod_smpp_password_hashes_total").increment(1);
         let hashed = tokio::task::spawn_blocking(move || {

@@ -29,7 +29,7 @@ max_binds = 2
 "#;
 
 struct Stage {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     settings: SmppSettings,
     _folder: tempfile::TempDir,
 }
@@ -50,21 +50,26 @@ impl Stage {
         let wanted = Source { path: "shop.toml".into(), text: SHOP.to_owned() }.parse().unwrap();
         let plan =
             provision::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
-        let world = World::new(clock, store, pepper, plan.catalogue, Duration::from_secs(60));
+        let gateway = Gateway::new(clock, store, pepper, plan.catalogue, Duration::from_secs(60));
         let mut config = Config::defaults();
         change(&mut config);
         let settings = SmppSettings::new(&config.smpp).unwrap();
-        Stage { world: Arc::new(world), settings, _folder: folder }
+        Stage { gateway: Arc::new(gateway), settings, _folder: folder }
     }
 
     async fn provision(&self, text: &str) {
         let wanted = Source { path: "shop.toml".into(), text: text.to_owned() }.parse().unwrap();
-        let now = self.world.clock.now();
-        let plan =
-            provision::apply(&self.world.store, &self.world.pepper, &wanted, &Author::operator(None), now)
-                .await
-                .unwrap();
-        self.world.set_catalogue(plan.catalogue);
+        let now = self.gateway.clock.now();
+        let plan = provision::apply(
+            &self.gateway.store,
+            &self.gateway.pepper,
+            &wanted,
+            &Author::operator(None),
+            now,
+        )
+        .await
+        .unwrap();
+        self.gateway.set_catalogue(plan.catalogue);
     }
 
     async fn bind(&self, system_id: &str, password: &str) -> Result<AcceptedBind, BindRejection> {
@@ -83,7 +88,7 @@ impl Stage {
             interface_version: 0x34,
             ..Bind::default()
         };
-        check(&self.world, &self.settings, peer(last, false), BindType::Transceiver, &bind).await
+        check(&self.gateway, &self.settings, peer(last, false), BindType::Transceiver, &bind).await
     }
 }
 
@@ -123,14 +128,14 @@ async fn accepted_bind_holds_a_slot_until_dropped() {
     let admitted = stage.bind("shop", "secret08").await.ok().unwrap();
     assert_eq!(admitted.access.system_id, "shop");
     assert_eq!(admitted.bind.connection(), admitted.connection);
-    let shown = stage.world.binds.show(stage.world.clock.moment());
+    let shown = stage.gateway.binds.show(stage.gateway.clock.moment());
     assert_eq!(
         (shown.len(), shown[0].kind, shown[0].is_3_4, shown[0].window),
         (1, BoundAs::Transceiver, true, 10)
     );
     assert_eq!(shown[0].account, AccountId::new(1));
     drop(admitted);
-    assert_eq!(stage.world.binds.count(), 0);
+    assert_eq!(stage.gateway.binds.count(), 0);
 }
 
 #[tokio::test]
@@ -155,7 +160,7 @@ async fn attempts_over_the_limit_are_rejected_without_hashing() {
     assert_eq!(actual(&stage.bind_from(2, "shop", "f").await), "0x0E wrong credentials");
     let spent = "0x0D too many attempts for this system_id after 5s";
     assert_eq!(actual(&stage.bind_from(2, "shop", "g").await), spent);
-    stage.world.clock.advance(Duration::from_secs(20));
+    stage.gateway.clock.advance(Duration::from_secs(20));
     assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
     drop(good);
 }
@@ -234,7 +239,7 @@ async fn bind_is_rejected_while_stopping_or_over_max_sessions() {
     assert_eq!(actual(&stage.bind("shop", "secret08").await), "0x0D too many sessions");
     stage.settings.open.store(1, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
-    stage.world.start_draining();
+    stage.gateway.start_draining();
     assert_eq!(actual(&stage.bind("shop", "secret08").await), "0x0D stopping");
 }
 
@@ -249,7 +254,7 @@ async fn third_bind(stage: &Stage, older: Option<LiveBind>) -> Result<AcceptedBi
             // It stays bound and the wait passes.
             None => loop {
                 tokio::task::yield_now().await;
-                stage.world.clock.advance(Duration::from_millis(100));
+                stage.gateway.clock.advance(Duration::from_millis(100));
             },
         }
         std::future::pending().await

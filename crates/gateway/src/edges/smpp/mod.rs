@@ -17,19 +17,24 @@ mod submit;
 pub use listener::{Peer, SmppListener};
 pub use settings::SmppSettings;
 
+use crate::gateway::Gateway;
 use crate::workers::Workers;
-use crate::world::World;
 use std::sync::Arc;
 
 /// Accepts connections until `workers` leave.
-pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<SmppSettings>, workers: Workers) {
-    let (carried, held_to) = (world.clone(), settings.clone());
+pub async fn serve(
+    listener: SmppListener,
+    gateway: Arc<Gateway>,
+    settings: Arc<SmppSettings>,
+    workers: Workers,
+) {
+    let (carried, held_to) = (gateway.clone(), settings.clone());
     let session = move |stream, peer, place, stops| {
         session::run(carried.clone(), held_to.clone(), stream, peer, place, stops)
     };
-    let (clock, counting) = (world.clock.clone(), settings.clone());
+    let (clock, counting) = (gateway.clock.clone(), settings.clone());
     tokio::select! {
         () = listener::serve(listener, clock.clone(), settings, workers, session) => {}
-        () = counting.rejected_bind_log.write_counts(&world) => {}
+        () = counting.rejected_bind_log.write_counts(&gateway) => {}
     }
 }

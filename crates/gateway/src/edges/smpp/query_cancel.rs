@@ -1,7 +1,7 @@
 //! Handles query_sm and cancel_sm. Unknown ids, ids of other accounts and purged ones get the same status.
 
 use super::submit;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::MessageState;
@@ -28,10 +28,10 @@ impl QueryRequest {
 
     pub(super) async fn run(
         self,
-        world: &World,
+        gateway: &Gateway,
         account: AccountId,
     ) -> Result<QueriedMessage, CommandStatus> {
-        let found = world.store.message_named(account, self.name).await;
+        let found = gateway.store.message_named(account, self.name).await;
         let record = found.map_err(|_| CommandStatus::SYSERR)?.ok_or(CommandStatus::INVMSGID)?;
         if self.source.is_some_and(|source| source != record.from) {
             return Err(CommandStatus::INVMSGID);
@@ -84,9 +84,9 @@ impl CancelRequest {
         Ok(CancelRequest { name: name(pdu.message_id)?, expected: ExpectedParties { from, to: destination } })
     }
 
-    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<(), CommandStatus> {
+    pub(super) async fn run(self, gateway: &Gateway, account: AccountId) -> Result<(), CommandStatus> {
         let CancelRequest { name, expected } = self;
-        match world.store.cancel(account, name, expected, world.clock.now()).await {
+        match gateway.store.cancel(account, name, expected, gateway.clock.now()).await {
             Ok(CancelOutcome::Cancelled) => Ok(()),
             Ok(CancelOutcome::TooLate) => Err(CommandStatus::CANCELFAIL),
             Ok(CancelOutcome::NotFound) => Err(CommandStatus::INVMSGID),

@@ -1,7 +1,7 @@
 //! Logs rejected binds: the first of each address, reason and connection, and every minute how many more there were. A line
 //! for each would let strangers fill the disk; binds with a system_id that does not exist count together.
 
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::log_throttle::{LogThrottle, SuppressedLines};
@@ -30,10 +30,10 @@ impl RejectedBindLog {
     }
 
     /// Logs the counts every minute. Never returns.
-    pub(super) async fn write_counts(&self, world: &World) {
+    pub(super) async fn write_counts(&self, gateway: &Gateway) {
         loop {
-            world.clock.sleep(INTERVAL).await;
-            self.write_due(&world.catalogue(), world.clock.now());
+            gateway.clock.sleep(INTERVAL).await;
+            self.write_due(&gateway.catalogue(), gateway.clock.now());
         }
     }
 

@@ -5,8 +5,8 @@ use super::Shared;
 use super::endpoint;
 use super::spread::{Heard, Spread, TELL_EVERY};
 use super::wakeup::EndpointWakeup;
-use crate::board::{EndedPosting, PostingLetter, PostingNotice, PostingOrder};
 use crate::clock::{Moment, within};
+use crate::live_status::{EndedPosting, PostingMessage, PostingNotice, PostingOrder};
 use crate::node_messages::{order_webhook_posts, tell_webhook_posts};
 use crate::workers::Workers;
 use hermod_domain::time::Timestamp;
@@ -67,9 +67,9 @@ struct Leader {
 }
 
 pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
-    let Some(mut letters) = shared.world.webhook_posting.letters() else { return };
+    let Some(mut messages) = shared.gateway.webhook_posting.messages() else { return };
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
-    let (clock, store) = (shared.world.clock.clone(), shared.world.store.clone());
+    let (clock, store) = (shared.gateway.clock.clone(), shared.gateway.store.clone());
     let stopping = workers.stopping();
     let role = Role::Helper(Helper { unreported: Vec::new(), tell_at: clock.moment() });
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), ended, role };
@@ -80,7 +80,7 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
             woken = store.woken_endpoints(), if dispatcher.chooses() => {
                 woken.into_iter().for_each(|endpoint| dispatcher.wake(endpoint));
             }
-            Some((from, letter)) = letters.recv() => dispatcher.read_letter(from, letter),
+            Some((from, message)) = messages.recv() => dispatcher.read_message(from, message),
             Some((endpoint, next_due)) = endings.recv() => dispatcher.end(endpoint, next_due),
             () = clock.sleep(dispatcher.sleep()) => {}
             () = stopping.cancelled() => break,
@@ -99,7 +99,7 @@ impl Dispatcher {
     }
 
     fn moment(&self) -> Moment {
-        self.shared.world.clock.moment()
+        self.shared.gateway.clock.moment()
     }
 
     /// Whether this node chooses now who posts.
@@ -124,11 +124,11 @@ impl Dispatcher {
     }
 
     fn sleep(&self) -> Duration {
-        let world = &self.shared.world;
-        let longest = if world.store.has_nodes() { TELL_EVERY } else { SLEEP_MAX };
+        let gateway = &self.shared.gateway;
+        let longest = if gateway.store.has_nodes() { TELL_EVERY } else { SLEEP_MAX };
         match &self.role {
             Role::Leader(leader) if self.chooses() => {
-                leader.due.first().map_or(longest, |(due, _)| due.since(world.clock.now()).min(longest))
+                leader.due.first().map_or(longest, |(due, _)| due.since(gateway.clock.now()).min(longest))
             }
             Role::Leader(_) | Role::Helper(_) => longest,
         }
@@ -136,13 +136,13 @@ impl Dispatcher {
 
     /// Begins to choose who posts: this node has the engine now.
     async fn lead(&mut self) {
-        let world = self.shared.world.clone();
-        match world.store.failing_endpoints().await {
+        let gateway = self.shared.gateway.clone();
+        match gateway.store.failing_endpoints().await {
             Ok(failing) => self.shared.statuses.load_failing(failing),
             Err(fault) => tracing::error!(%fault, "Could not read the failing webhook endpoints"),
         }
         let moment = self.moment();
-        let listens_until = if world.store.has_other_nodes() { moment.plus(LISTEN_MAX) } else { moment };
+        let listens_until = if gateway.store.has_other_nodes() { moment.plus(LISTEN_MAX) } else { moment };
         self.role = Role::Leader(Leader {
             spread: Spread::default(),
             due: BTreeSet::new(),
@@ -159,7 +159,7 @@ impl Dispatcher {
         if leader.listens_until <= moment {
             return;
         }
-        let nodes = self.shared.world.store.nodes();
+        let nodes = self.shared.gateway.store.nodes();
         let others = nodes.iter().filter(|node| node.is_alive && !node.is_this);
         if leader.spread.knows(others.map(|node| node.run)) {
             leader.listens_until = moment;
@@ -171,7 +171,7 @@ impl Dispatcher {
         let shared = self.shared.clone();
         if let Some(leader) = self.leader().filter(|leader| leader.alarms_at <= moment) {
             leader.alarms_at = moment.plus(ALARMS_EVERY);
-            shared.statuses.update_alarms(&shared.world);
+            shared.statuses.update_alarms(&shared.gateway);
         }
     }
 
@@ -183,7 +183,7 @@ impl Dispatcher {
             return;
         }
         leader.read_at = moment.plus(READ_ALL_EVERY);
-        match shared.world.store.webhooks_waiting().await {
+        match shared.gateway.store.webhooks_waiting().await {
             Ok(waiting) => {
                 // A task of this node knows its own due time.
                 let waiting = waiting.into_iter().filter(|(endpoint, _)| !self.served.contains_key(endpoint));
@@ -194,7 +194,7 @@ impl Dispatcher {
     }
 
     fn start_due(&mut self) {
-        let now = self.shared.world.clock.now();
+        let now = self.shared.gateway.clock.now();
         while let Role::Leader(leader) = &mut self.role
             && let Some((due, endpoint)) = leader.due.first().copied()
             && due <= now
@@ -218,7 +218,7 @@ impl Dispatcher {
     fn send_orders(&mut self) {
         let orders = self.leader().map(|leader| leader.spread.take_orders()).unwrap_or_default();
         for (node, order) in orders {
-            order_webhook_posts(&self.shared.world, node, order);
+            order_webhook_posts(&self.shared.gateway, node, order);
         }
     }
 
@@ -226,7 +226,7 @@ impl Dispatcher {
     fn tell(&mut self, moment: Moment) {
         let shared = &self.shared;
         let Role::Helper(Helper { unreported, tell_at }) = &mut self.role else { return };
-        if !shared.world.store.can_serve() {
+        if !shared.gateway.store.can_serve() {
             // The notice is sent as soon as the engine is reached again.
             *tell_at = moment;
             return;
@@ -244,14 +244,14 @@ impl Dispatcher {
             posting_to: is_time.then(|| self.served.keys().copied().collect()),
             is_leaving: self.workers.stopping().is_cancelled(),
         };
-        tell_webhook_posts(&shared.world, notice);
+        tell_webhook_posts(&shared.gateway, notice);
     }
 
-    fn read_letter(&mut self, from: NodeRun, letter: PostingLetter) {
-        match (letter, &self.role) {
-            (PostingLetter::Order(order), Role::Helper(_)) => self.follow(order),
-            (PostingLetter::Notice(notice), Role::Leader(_)) => self.hear(from, notice),
-            (PostingLetter::Order(_) | PostingLetter::Notice(_), _) => {}
+    fn read_message(&mut self, from: NodeRun, message: PostingMessage) {
+        match (message, &self.role) {
+            (PostingMessage::Order(order), Role::Helper(_)) => self.follow(order),
+            (PostingMessage::Notice(notice), Role::Leader(_)) => self.hear(from, notice),
+            (PostingMessage::Order(_) | PostingMessage::Notice(_), _) => {}
         }
     }
 
@@ -325,7 +325,7 @@ impl Dispatcher {
 
     /// Tells the leader that this node is about to stop, and what its tasks leave.
     async fn leave(mut self, endings: &mut mpsc::Receiver<Ending>) {
-        if self.leader().is_some() || !self.shared.world.store.has_nodes() {
+        if self.leader().is_some() || !self.shared.gateway.store.has_nodes() {
             return;
         }
         if let Role::Helper(helper) = &mut self.role {

@@ -80,7 +80,7 @@ pub(super) async fn serve(
     wakeup: Arc<EndpointWakeup>,
 ) -> Option<Timestamp> {
     let mut task = EndpointTask::new(endpoint, shared.clone());
-    let clock = shared.world.clock.clone();
+    let clock = shared.gateway.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
     while !wakeup.stopping.is_cancelled() {
         task.more |= wakeup.take_wake() || task.is_due();
@@ -121,8 +121,8 @@ impl EndpointTask {
         EndpointTask {
             endpoint,
             pressure: shared.statuses.of(endpoint),
-            rest_until: shared.world.clock.moment(),
-            resumes_at: shared.world.clock.moment(),
+            rest_until: shared.gateway.clock.moment(),
+            resumes_at: shared.gateway.clock.moment(),
             shared,
             target: None,
             pool: Arc::default(),
@@ -145,24 +145,24 @@ impl EndpointTask {
     }
 
     fn is_due(&self) -> bool {
-        self.next_due.is_some_and(|due| due <= self.shared.world.clock.now())
+        self.next_due.is_some_and(|due| due <= self.shared.gateway.clock.now())
     }
 
     /// Forgets the events that are not posted yet while the engine is not reached: another node may have been told to post them.
     /// When it is reached again, it has some time to say so.
     fn forget_without_engine(&mut self) {
-        if !self.shared.world.store.can_serve() {
+        if !self.shared.gateway.store.can_serve() {
             self.more |= !self.queue.is_empty();
             for event in self.queue.drain(..) {
                 self.held.remove(&event.id);
             }
-            self.resumes_at = self.shared.world.clock.moment().plus(RESUME_AFTER);
+            self.resumes_at = self.shared.gateway.clock.moment().plus(RESUME_AFTER);
         }
     }
 
     /// Returns how long to wait without an event.
     fn wait(&self, idle_until: Moment, moment: Moment) -> Duration {
-        let now = self.shared.world.clock.now();
+        let now = self.shared.gateway.clock.now();
         let until = |at: Moment| Duration::from_millis(at.0.saturating_sub(moment.0));
         if self.can_read() {
             return SHORTEST_WAIT;
@@ -188,7 +188,7 @@ impl EndpointTask {
         self.more
             && self.queue.len() < enough
             && self.held.len() < HELD_MAX
-            && self.resumes_at <= self.shared.world.clock.moment()
+            && self.resumes_at <= self.shared.gateway.clock.moment()
     }
 
     /// Reads due events, if there may be more and memory allows.
@@ -198,9 +198,9 @@ impl EndpointTask {
         }
         let wanted = (2 * self.pressure.posts()).clamp(READ_MIN, READ_MAX);
         let limit = wanted.saturating_add(u32::try_from(self.held.len()).unwrap_or(0));
-        let world = &self.shared.world;
-        let now = world.clock.now();
-        match world.store.take_webhooks(self.endpoint, None, now, limit).await {
+        let gateway = &self.shared.gateway;
+        let now = gateway.clock.now();
+        match gateway.store.take_webhooks(self.endpoint, None, now, limit).await {
             Ok(WebhookPage { events, next_due }) => {
                 self.more = next_due.is_some_and(|due| due <= now);
                 self.next_due = next_due;
@@ -212,7 +212,7 @@ impl EndpointTask {
             }
             Err(fault) => {
                 tracing::error!(%fault, account = %self.endpoint.account, "Could not read webhooks; retrying");
-                world.clock.sleep(FAULT_WAIT).await;
+                gateway.clock.sleep(FAULT_WAIT).await;
             }
         }
     }
@@ -268,13 +268,13 @@ impl EndpointTask {
 
     /// Returns the target by the current catalogue. Without one, settles all queued events as not posted.
     fn current_target(&mut self) -> Option<Arc<Target>> {
-        let world = &self.shared.world;
+        let gateway = &self.shared.gateway;
         if let Some(target) =
-            self.target.as_ref().filter(|target| target.is_current(&world.catalogue(), self.endpoint))
+            self.target.as_ref().filter(|target| target.is_current(&gateway.catalogue(), self.endpoint))
         {
             return Some(target.clone());
         }
-        match Target::of(world, &self.shared.settings.rules, self.endpoint) {
+        match Target::of(gateway, &self.shared.settings.rules, self.endpoint) {
             Ok(target) => {
                 if !self.target.as_ref().is_some_and(|before| before.has_same_url(&target)) {
                     self.pool = Arc::default();
@@ -291,7 +291,7 @@ impl EndpointTask {
     }
 
     fn settle_unposted(&mut self, why: &NoTarget) {
-        let now = self.shared.world.clock.now();
+        let now = self.shared.gateway.clock.now();
         match why {
             NoTarget::NoAddress => self.recovered(),
             NoTarget::Unusable(why) => self.failed(Some(&AttemptOutcome::Failed(why.clone()))),
@@ -309,7 +309,7 @@ impl EndpointTask {
         } else {
             self.pressure.failed();
             self.failed(settled.attempt.as_ref().map(|attempt| &attempt.outcome));
-            self.rest_until = self.shared.world.clock.moment().plus(self.pressure.backoff());
+            self.rest_until = self.shared.gateway.clock.moment().plus(self.pressure.backoff());
         }
         self.finished.push(settled);
     }
@@ -322,11 +322,11 @@ impl EndpointTask {
 
     fn failed(&mut self, outcome: Option<&AttemptOutcome>) {
         self.failing = true;
-        let world = &self.shared.world;
-        let (catalogue, Endpoint { account, kind }) = (world.catalogue(), self.endpoint);
+        let gateway = &self.shared.gateway;
+        let (catalogue, Endpoint { account, kind }) = (gateway.catalogue(), self.endpoint);
         let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
         let url = webhooks.and_then(|webhooks| webhooks.url(kind));
-        self.shared.statuses.failed(self.endpoint, url, outcome, world.clock.now());
+        self.shared.statuses.failed(self.endpoint, url, outcome, gateway.clock.now());
     }
 
     /// Gives finished events to the store, one batch at a time.
@@ -336,12 +336,12 @@ impl EndpointTask {
         }
         let batch = std::mem::take(&mut self.finished);
         let store_failed = self.store_failed;
-        let world = self.shared.world.clone();
+        let gateway = self.shared.gateway.clone();
         self.settling = Some(Box::pin(async move {
             if store_failed {
-                world.clock.sleep(FAULT_WAIT).await;
+                gateway.clock.sleep(FAULT_WAIT).await;
             }
-            let done = world.store.settle_webhooks(batch.clone(), world.clock.now()).await;
+            let done = gateway.store.settle_webhooks(batch.clone(), gateway.clock.now()).await;
             Settled { batch, done }
         }));
     }

@@ -1,8 +1,8 @@
 //! The recent behaviour of each endpoint, kept while it has no task, so that an endpoint that failed an hour ago starts
 //! cautiously again. Also raises the alarm about endpoints that fail for long.
 
-use crate::board::{AlarmKind, Failing};
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::{AlarmKind, Failing};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::post_concurrency::PostConcurrency;
 use hermod_store::{AttemptOutcome, Endpoint, FailingEndpoint};
@@ -94,8 +94,8 @@ impl EndpointStatuses {
     }
 
     /// Raises and clears the alarms about endpoints that have failed for a while.
-    pub(super) fn update_alarms(&self, world: &World) {
-        let (catalogue, now) = (world.catalogue(), world.clock.now());
+    pub(super) fn update_alarms(&self, gateway: &Gateway) {
+        let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
         let mut causes = Vec::new();
         lock(&self.failing).retain(|endpoint, failing| {
             let Endpoint { account, kind } = *endpoint;
@@ -110,7 +110,7 @@ impl EndpointStatuses {
             }
             true
         });
-        world.alarms.replace(AlarmKind::WebhookFailing, "", &causes, now);
+        gateway.alarms.replace(AlarmKind::WebhookFailing, "", &causes, now);
     }
 }
 

@@ -9,10 +9,10 @@ use crate::edges::webhooks::client::WebhookClient;
 use crate::edges::webhooks::endpoint_status::EndpointStatuses;
 use crate::edges::webhooks::post_limiter::PostLimiter;
 use crate::edges::webhooks::settings::WebhookSettings;
+use crate::gateway::Gateway;
 use crate::provision::{self, WantedSetup};
 use crate::secrets::Pepper;
 use crate::workers::Workers;
-use crate::world::World;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
 use hermod_domain::webhook::signature::WEBHOOK_TIMESTAMP;
@@ -43,13 +43,13 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
     let wanted =
         WantedSetup::parse(&Source { path: "shop.toml".into(), text }).unwrap().judged_by(rules.clone());
     let plan = provision::apply(&store, &pepper, &wanted, &Author::operator(None), START).await.unwrap();
-    let world = World::new(clock.clone(), store, pepper, plan.catalogue, Duration::from_secs(60));
+    let gateway = Gateway::new(clock.clone(), store, pepper, plan.catalogue, Duration::from_secs(60));
     let settings = WebhookSettings { rules, ..WebhookSettings::new(&Config::defaults().webhooks) };
     let shared = Shared {
         client: WebhookClient::new(&settings, clock, Workers::default()),
         post_limiter: PostLimiter::new(settings.posts_max),
         statuses: EndpointStatuses::default(),
-        world: Arc::new(world),
+        gateway: Arc::new(gateway),
         settings,
     };
     (EndpointTask::new(ENDPOINT, Arc::new(shared)), folder)
@@ -89,7 +89,7 @@ async fn finished_posts_are_settled_on_stop_while_others_hang() {
 #[tokio::test]
 async fn batch_that_the_store_failed_to_write_is_retried_without_a_post() {
     let (mut task, _folder) = task("https://shop.example/").await;
-    let clock = task.shared.world.clock.clone();
+    let clock = task.shared.gateway.clock.clone();
     task.held.extend([1, 2].map(EventId));
     task.more = false;
     task.finished.push(delivered(2));
@@ -110,7 +110,7 @@ async fn batch_that_the_store_failed_to_write_is_retried_without_a_post() {
 #[tokio::test]
 async fn wait_ends_when_the_next_event_is_due() {
     let (mut task, _folder) = task("https://shop.example/").await;
-    let moment = task.shared.world.clock.moment();
+    let moment = task.shared.gateway.clock.moment();
     let idle_until = moment.plus(KEEP_ALIVE);
     let second = Duration::from_secs(1);
     task.more = false;
@@ -126,7 +126,7 @@ async fn wait_ends_when_the_next_event_is_due() {
     task.next_due = None;
     task.queue.push_back(event(1));
     task.rest_until = moment.plus(second);
-    task.shared.world.clock.advance(second);
+    task.shared.gateway.clock.advance(second);
     task.begin(moment);
     assert!(task.in_progress.is_empty(), "it must not post yet");
     assert_eq!(task.wait(idle_until, moment), second, "it wakes up after the rest");
@@ -160,7 +160,7 @@ async fn signature_timestamp_is_the_machine_time() {
     )
     .unwrap();
     let (mut task, _folder) = task(&hooks.url("")).await;
-    let clock = task.shared.world.clock.clone();
+    let clock = task.shared.gateway.clock.clone();
     let hour = Duration::from_secs(3_600);
     clock.set_wall(START.plus(hour));
     task.queue.push_back(event(1));

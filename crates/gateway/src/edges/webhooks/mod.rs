@@ -19,8 +19,8 @@ mod wakeup;
 pub use resolver::Resolver;
 pub use settings::WebhookSettings;
 
+use crate::gateway::Gateway;
 use crate::workers::Workers;
-use crate::world::World;
 use client::WebhookClient;
 use endpoint_status::EndpointStatuses;
 use post_limiter::PostLimiter;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// Shared by the tasks of all endpoints.
 struct Shared {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     settings: WebhookSettings,
     client: WebhookClient,
     post_limiter: PostLimiter,
@@ -37,12 +37,12 @@ struct Shared {
 
 /// Posts due events until the workers stop. Posts in progress then have a short time to finish; the others are
 /// repeated after the next start.
-pub fn serve(world: Arc<World>, settings: WebhookSettings, workers: &Workers) {
+pub fn serve(gateway: Arc<Gateway>, settings: WebhookSettings, workers: &Workers) {
     let shared = Arc::new(Shared {
-        client: WebhookClient::new(&settings, world.clock.clone(), workers.clone()),
+        client: WebhookClient::new(&settings, gateway.clock.clone(), workers.clone()),
         post_limiter: PostLimiter::new(settings.posts_max),
         statuses: EndpointStatuses::default(),
-        world,
+        gateway,
         settings,
     });
     test_event::serve(&shared, workers);

@@ -47,11 +47,11 @@ pub(super) struct PostAttempt {
 impl PostAttempt {
     pub(super) async fn make(self) -> Posted {
         let PostAttempt { shared, target, pool, event, mut permit, doubtful, lingering } = self;
-        let clock = &shared.world.clock;
+        let clock = &shared.gateway.clock;
         let (at, begun) = (clock.now(), clock.moment());
         record_lag(&event, at);
         // Receivers compare the timestamp with their own clock.
-        let draft = draft_of(&shared.world.numbers, &target, &event, at, clock.machine_time());
+        let draft = draft_of(&shared.gateway.numbers, &target, &event, at, clock.machine_time());
         let post = shared.client.post(&target.url, &pool, &draft, doubtful);
         tokio::pin!(post);
         let answered = tokio::select! {

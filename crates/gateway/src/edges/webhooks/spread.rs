@@ -2,8 +2,8 @@
 //! chooses the node that posts to each, and keeps to its choice until that node has nothing more to post or is silent. So two
 //! nodes post to one endpoint only after a fault, and an event is then posted twice at worst.
 
-use crate::board::{EndedPosting, Failing, PostingNotice, PostingOrder};
 use crate::clock::Moment;
+use crate::live_status::{EndedPosting, Failing, PostingNotice, PostingOrder};
 use hermod_store::{Endpoint, NodeRun};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,7 +1,7 @@
 //! The target of an endpoint: URL and signing secrets. Made again when the catalogue changes.
 
+use crate::gateway::Gateway;
 use crate::secrets::webhook_secret;
-use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, PreviousSecret, Webhooks};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::signature::{Signer, Signers};
@@ -32,16 +32,16 @@ pub(super) enum NoTarget {
 
 impl Target {
     pub(super) fn of(
-        world: &World,
+        gateway: &Gateway,
         rules: &AddressRules,
         endpoint: Endpoint,
     ) -> Result<Arc<Target>, NoTarget> {
-        let catalogue = world.catalogue();
+        let catalogue = gateway.catalogue();
         let webhooks = webhooks_of(&catalogue, endpoint).ok_or(NoTarget::NoAddress)?;
         let text = webhooks.url(endpoint.kind).ok_or(NoTarget::NoAddress)?;
         let url = rules.check(text).map_err(|refusal| NoTarget::Unusable(refusal.to_string()))?;
         let open = |stored: &str| {
-            let secret = webhook_secret::open(&world.pepper, endpoint.account, stored);
+            let secret = webhook_secret::open(&gateway.pepper, endpoint.account, stored);
             let secret = secret.map_err(|unopened| NoTarget::Unusable(unopened.to_string()))?;
             Ok::<_, NoTarget>(Signer::new(secret.reveal()))
         };

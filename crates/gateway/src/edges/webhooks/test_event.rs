@@ -5,7 +5,7 @@ use super::Shared;
 use super::client::{Pool, PostResult};
 use super::post::signed_draft;
 use super::target::{NoTarget, Target};
-use crate::board::{TestEvent, TestReport, TestRequest};
+use crate::live_status::{TestEvent, TestReport, TestRequest};
 use crate::workers::Workers;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::MessageState;
@@ -26,9 +26,9 @@ const TEXT: &str = "A test event of Hermod";
 /// The message was accepted this long before its receipt.
 const DELIVERED_AFTER: Duration = Duration::from_secs(2);
 
-/// Posts the events requested at [`crate::world::World::webhook_tests`] until the workers stop.
+/// Posts the events requested at [`crate::gateway::Gateway::webhook_tests`] until the workers stop.
 pub(super) fn serve(shared: &Arc<Shared>, workers: &Workers) {
-    let Some(mut requests) = shared.world.webhook_tests.requests() else { return };
+    let Some(mut requests) = shared.gateway.webhook_tests.requests() else { return };
     let (shared, stopping, posts) = (shared.clone(), workers.stopping(), workers.clone());
     workers.spawn_named("webhook tests", async move {
         loop {
@@ -53,12 +53,12 @@ pub(super) fn serve(shared: &Arc<Shared>, workers: &Workers) {
 
 async fn run(shared: &Shared, account: AccountId, event: TestEvent) -> TestReport {
     let endpoint = Endpoint { account, kind: event.kind() };
-    let target = match Target::of(&shared.world, &shared.settings.rules, endpoint) {
+    let target = match Target::of(&shared.gateway, &shared.settings.rules, endpoint) {
         Ok(target) => target,
         Err(NoTarget::NoAddress) => return unsent("the account has no URL for it".to_owned()),
         Err(NoTarget::Unusable(sentence)) => return unsent(sentence),
     };
-    let clock = &shared.world.clock;
+    let clock = &shared.gateway.clock;
     // Among the posts of failing endpoints, so that a test takes no place from an endpoint that responds.
     let _permit = shared.post_limiter.acquire(true).await;
     let (now, begun) = (clock.now(), clock.moment());

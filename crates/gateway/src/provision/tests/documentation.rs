@@ -1,6 +1,6 @@
 //! Compares the documentation of carriers and alarms with the code.
 
-use crate::board::AlarmKind;
+use crate::live_status::AlarmKind;
 use crate::provision::{Kind, schema_of};
 use hermod_domain::carrier::ErrorClass;
 use std::path::Path;

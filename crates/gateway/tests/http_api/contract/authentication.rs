@@ -185,7 +185,7 @@ async fn traffic_control_in_watch_mode_counts_and_rejects_nothing() {
         assert_eq!(service.sms("watched", DE, "hello").await.status, 202);
     }
     let account = service.account("watched");
-    assert_eq!(service.world().watched.times(account, &"watching".into()), 2);
+    assert_eq!(service.gateway().watched.times(account, &"watching".into()), 2);
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn held_message_opens_a_case_and_an_approved_text_passes_for_seven_days() 
     for _ in 0..3 {
         assert_eq!(status_and_code(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"));
     }
-    let store = &service.world().store;
+    let store = &service.gateway().store;
     let cases = store.reviews(None, None, None, 10).await.unwrap();
     assert_eq!(cases.len(), 1, "repeated sends share one case");
     assert_eq!((cases[0].seen, cases[0].rules.as_slice()), (3, ["links".to_owned()].as_slice()));

@@ -86,11 +86,11 @@ async fn error_403_recipient_opted_out() {
     let number = Msisdn::parse(DE).unwrap();
     let entry =
         OptOut { account: service.account(ACME), number, how: "STOP".to_owned(), now: service.clock.now() };
-    service.world().store.opt_out(entry).await.unwrap();
+    service.gateway().store.opt_out(entry).await.unwrap();
     assert_eq!(status_and_code(&service.sms(ACME, DE, "hello").await), (403, "RECIPIENT_OPTED_OUT"));
     assert_eq!(service.sms("other", DE, "hello").await.status, 202, "the opt-out holds for one account only");
     assert_eq!(service.sms(ACME, "+4915112345679", "hello").await.status, 202);
-    service.world().store.opt_in(service.account(ACME), number).await.unwrap();
+    service.gateway().store.opt_in(service.account(ACME), number).await.unwrap();
     assert_eq!(service.sms(ACME, DE, "hello").await.status, 202);
 }
 
@@ -222,7 +222,7 @@ async fn error_503_gateway_unavailable_with_retry_after() {
     let service = Service::start().await;
     let mut client = service.client().await;
     assert_eq!(client.send(ACME, &[], r#"{"to":"+4915112345678","text":"a"}"#).await.status, 202);
-    service.world().start_draining();
+    service.gateway().start_draining();
     let reply = client.send(ACME, &[], r#"{"to":"+4915112345678","text":"a"}"#).await;
     assert_eq!(status_and_code(&reply), (503, "GATEWAY_UNAVAILABLE"));
     let wait: u32 = reply.header("retry-after").unwrap().parse().unwrap();

@@ -8,9 +8,9 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Source};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Running};
-use hermod_gateway::world::World;
 use hermod_store::{LedgerEntry, LedgerKind, PostOutcome};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -196,12 +196,12 @@ impl Service {
         Service { address: running.http_addr(), running, clock, folder }
     }
 
-    pub(crate) fn world(&self) -> &Arc<World> {
-        self.running.world()
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        self.running.gateway()
     }
 
     pub(crate) fn account(&self, name: &str) -> AccountId {
-        let catalogue = self.world().catalogue();
+        let catalogue = self.gateway().catalogue();
         catalogue.accounts().find(|(_, view)| view.name == name).unwrap().0
     }
 
@@ -260,7 +260,7 @@ impl Service {
             reference: None,
             now: self.clock.now(),
         };
-        let outcome = self.world().store.post(entry).await.unwrap();
+        let outcome = self.gateway().store.post(entry).await.unwrap();
         assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
     }
 

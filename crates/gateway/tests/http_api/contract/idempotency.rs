@@ -116,7 +116,7 @@ async fn failed_first_request_does_not_bind_the_key() {
     assert_eq!(service.keyed(ACME, "order-1", "nonsense", "hello").await.status, 400);
     assert_eq!(service.keyed(ACME, "order-1", "+33612345678", "hello").await.status, 422);
     assert_eq!(service.keyed(ACME, "order-1", DE, "http://").await.status, 403);
-    service.world().start_draining();
+    service.gateway().start_draining();
     assert_eq!(service.keyed(ACME, "order-1", DE, "hello").await.status, 503);
     let fresh = Service::start().await;
     assert_eq!(fresh.keyed("poor", "order-1", DE, &"x".repeat(400)).await.status, 402);

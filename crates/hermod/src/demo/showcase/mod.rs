@@ -13,7 +13,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Source, WebhooksSection};
-use hermod_gateway::past::{PastError, play, play_requests};
+use hermod_gateway::demo_history::{PastError, play, play_requests};
 use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::running::Opened;
 use std::net::SocketAddr;

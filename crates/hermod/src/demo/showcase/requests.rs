@@ -1,7 +1,7 @@
 //! Requests of the showcase accounts: one accepted, one declined, two open.
 
 use super::super::seed::PORTAL_EMAIL;
-use hermod_gateway::past::{PastAnswer, PastRequest, Timestamp};
+use hermod_gateway::demo_history::{PastAnswer, PastRequest, Timestamp};
 use hermod_gateway::views::customer_requests::CustomerRequestDraft;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::content::{self, DemoRandom, ShopCountry};
 use super::{SHOP, ShowcaseAccount, TAXI};
-use hermod_gateway::past::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
+use hermod_gateway::demo_history::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
 use std::time::Duration;
 
 /// Three days.

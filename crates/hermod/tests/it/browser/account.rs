@@ -12,9 +12,9 @@ use hermod_simulator::carrier::Script;
 const PHONE: &str = "+4915112345678";
 
 async fn accept_the_only_request(s: &Scenario) {
-    let open = list_customer_requests(s.world(), CustomerRequestsQuery::default()).await.expect("a list");
+    let open = list_customer_requests(s.gateway(), CustomerRequestsQuery::default()).await.expect("a list");
     assert_eq!(open.items.len(), 1);
-    let operator = Acting { world: s.world().clone(), author: Author::operator(None) };
+    let operator = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
     let accepted = accept_customer_request(&operator, open.items[0].id, AcceptRequest::default()).await;
     accepted.expect("it is accepted");
 }
@@ -25,7 +25,7 @@ async fn rejected_sender_is_found_requested_accepted_and_used() {
     make_user(&s, EMAIL, "alice", Role::Developer).await;
     let body = format!(r#"{{"to":"{PHONE}","from":"NewShop","text":"from a new sender"}}"#);
     assert_eq!(s.alice.post_body(&body).await.headers["x-error-code"], "SENDER_NOT_APPROVED");
-    s.world().store.flush_record().await.expect("the record is written");
+    s.gateway().store.flush_record().await.expect("the record is written");
     let tab = Tab::signed_in(&s.origin()).await;
     tab.arrives_at("/accounts/alice").await;
     tab.press("Request log").await;

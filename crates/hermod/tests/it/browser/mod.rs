@@ -24,9 +24,9 @@ const EMAIL: &str = "ann@example.com";
 
 /// Makes a user of the portal with [`PASSWORD`].
 async fn make_user(s: &Scenario, email: &str, account: &str, role: Role) {
-    let acting = Acting { world: s.world().clone(), author: Author::operator(None) };
+    let acting = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
     let invited = invite(&acting, email, Some((account, role))).await.expect("an invitation");
-    let used = use_link(s.world(), invited.token.reveal(), &Secret::new(PASSWORD), None).await;
+    let used = use_link(s.gateway(), invited.token.reveal(), &Secret::new(PASSWORD), None).await;
     used.expect("the link works once");
 }
 
@@ -34,6 +34,6 @@ async fn make_user(s: &Scenario, email: &str, account: &str, role: Role) {
 async fn delivered_message(s: &Scenario, to: &str, text: &str) -> String {
     let id = s.alice.send(to, text).await.accepted();
     s.alice.status_of(&id).becomes("delivered").await;
-    s.world().store.flush_record().await.expect("the record is written");
+    s.gateway().store.flush_record().await.expect("the record is written");
     id
 }

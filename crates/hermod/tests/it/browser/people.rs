@@ -12,7 +12,7 @@ use std::time::Duration;
 const NEXT_CODE: Duration = Duration::from_secs(90);
 
 fn code(s: &Scenario, secret: &Secret) -> String {
-    totp::code(secret, s.world().clock.machine_time()).expect("a secret in Base32")
+    totp::code(secret, s.gateway().clock.machine_time()).expect("a secret in Base32")
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ async fn record_agrees_with_the_store_again_after_each_kill() {
     carrier.stop().await;
 }
 
-/// Asks the gateway, as an operator would. Returns how long it took.
+/// PendingQueries the gateway, as an operator would. Returns how long it took.
 async fn wait_until_caught_up(folder: &Path) -> Duration {
     let started = now();
     loop {

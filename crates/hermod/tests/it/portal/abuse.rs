@@ -29,7 +29,7 @@ async fn invitations_are_limited_per_recipient_inviter_and_account() {
     assert_eq!(bob.post_in("bob", "team", &fields).await.status, 200);
     for number in 0..14 {
         let account = AccountId::new(1_000 + number);
-        s.world().admit_invitation(account, &format!("inviter {number}"), VICTIM).expect("one of twenty");
+        s.gateway().admit_invitation(account, &format!("inviter {number}"), VICTIM).expect("one of twenty");
     }
     let refused = bob.post_in("bob", &format!("team/{}/link", row_of(&s, "bob", VICTIM)), "").await;
     assert_eq!(refused.status, 429, "the 21st to one address");
@@ -95,10 +95,10 @@ async fn common_and_personal_passwords_are_refused() {
 async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     let s = Scenario::with(Script::new()).await;
     member(&s, "ann@example.com", "alice", Role::Owner).await;
-    let world = s.world();
+    let gateway = s.gateway();
     // As from many addresses: each is below its own limit.
     for _ in 0..100 {
-        world.fail_password("ann@example.com");
+        gateway.fail_password("ann@example.com");
     }
     let mut stranger = Browser::new(&s);
     stranger.cookie = "hermod-local-device=00".to_owned();
@@ -106,7 +106,7 @@ async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 429, "even the right password");
     // The browser that has signed in before is not limited.
     let user = id_of(&s, "ann@example.com");
-    let device = hermod_gateway::app::users::device_token(world, user).expect("a token");
+    let device = hermod_gateway::app::users::device_token(gateway, user).expect("a token");
     stranger.cookie = format!("hermod-local-device={}", device.reveal());
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 303);
     s.end().await;

@@ -20,7 +20,7 @@ impl Browser {
 }
 
 async fn post(s: &Scenario, kind: &str, amount: &str, note: &str) {
-    let acting = Acting { world: s.world().clone(), author: Author::operator(None) };
+    let acting = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
     let request = PostRequest {
         kind: kind.to_owned(),
         amount: Some(AmountInput::from_text(amount)),

@@ -44,7 +44,7 @@ fn shown_link(page: &str) -> String {
 }
 
 fn operator(s: &Scenario) -> Acting {
-    Acting { world: s.world().clone(), author: Author::operator(None) }
+    Acting { gateway: s.gateway().clone(), author: Author::operator(None) }
 }
 
 /// The owner of the account bob makes the victim a user, and holds password and second factor. Returns that session.
@@ -106,7 +106,7 @@ async fn identity_that_another_account_made_opens_nothing_that_is_added_later() 
         let s = Scenario::with(Script::new()).await;
         let mut attacker = take_identity(&s).await;
         way.add(&s).await;
-        let catalogue = s.world().catalogue();
+        let catalogue = s.gateway().catalogue();
         let (_, user) = catalogue.users().find(VICTIM).expect("a user");
         let alice = catalogue.accounts().find(|(_, view)| view.name == "alice").expect("an account").0;
         assert!(user.membership(alice).is_some_and(|one| one.pending.is_some()), "{way:?}");
@@ -187,7 +187,7 @@ async fn invited_user_accepts_with_the_password_declines_and_leaves() {
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     assert_eq!(dev.post_own("/profile/accounts/alice/leave", "").await.location(), "/");
     assert!(dev.get("/").await.location().starts_with("/sign-in"));
-    assert!(s.world().catalogue().users().find("dev@example.com").is_none());
+    assert!(s.gateway().catalogue().users().find("dev@example.com").is_none());
     s.end().await;
 }
 

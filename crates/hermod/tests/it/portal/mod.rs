@@ -114,7 +114,7 @@ async fn check_roles(s: &Scenario, pages: &[(&str, [u16; 4])], forms: &[&str]) {
 
 /// Invites a person and returns the path of the link.
 async fn link(s: &Scenario, email: &str, account: &str, role: Role) -> String {
-    let acting = Acting { world: s.world().clone(), author: Author::operator(None) };
+    let acting = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
     let invited = invite(&acting, email, Some((account, role))).await.expect("an invitation");
     format!("/links/{}", invited.token.reveal())
 }
@@ -135,7 +135,7 @@ async fn invited_user_chooses_a_password_and_sees_messages_of_the_own_account_on
     let own = s.alice.send("+4915112345678", "hello portal").await.accepted();
     let other = s.bob.send("+4915112345679", "of bob").await.accepted();
     s.alice.status_of(&own).becomes("delivered").await;
-    s.world().store.flush_record().await.expect("the record is written");
+    s.gateway().store.flush_record().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Owner).await;
     assert_eq!(browser.get("/").await.location(), "/accounts/alice");
     let home = browser.get("/accounts/alice").await;
@@ -241,7 +241,7 @@ async fn billing_sees_neither_texts_nor_whole_numbers_and_a_removed_user_is_sign
     let s = Scenario::with(Script::new()).await;
     let id = s.alice.send("+4915112345678", "a private text").await.accepted();
     s.alice.status_of(&id).becomes("delivered").await;
-    s.world().store.flush_record().await.expect("the record is written");
+    s.gateway().store.flush_record().await.expect("the record is written");
     let browser = member(&s, "bill@example.com", "alice", Role::Billing).await;
     for path in ["/accounts/alice/messages".to_owned(), format!("/accounts/alice/messages/{id}")] {
         let page = browser.get(&path).await;

@@ -18,7 +18,7 @@ const TO: &str = "+4915112345678";
 const PATH: &str = "/accounts/alice/requests";
 
 fn operator(s: &Scenario) -> Acting {
-    Acting { world: s.world().clone(), author: Author::named_operator("olga", None) }
+    Acting { gateway: s.gateway().clone(), author: Author::named_operator("olga", None) }
 }
 
 /// Posts a form of the requests page. Returns the status and the page.
@@ -30,7 +30,7 @@ async fn post(browser: &mut Browser, path: &str, form: &str) -> (u16, String) {
 
 async fn open_requests(s: &Scenario) -> Vec<CustomerRequestView> {
     let query = CustomerRequestsQuery { state: Some("open".to_owned()), ..CustomerRequestsQuery::default() };
-    list_customer_requests(s.world(), query).await.expect("a list").items
+    list_customer_requests(s.gateway(), query).await.expect("a list").items
 }
 
 async fn accept(s: &Scenario, id: u64, value: Option<&str>) -> Result<CustomerRequestView, OperatorRefusal> {
@@ -71,7 +71,7 @@ async fn rejected_sender_is_requested_accepted_and_then_sends() {
     s.restart().await;
     let again = s.alice.post_body(&body).await.accepted();
     s.alice.status_of(&again).becomes("delivered").await;
-    let kept = list_customer_requests(s.world(), CustomerRequestsQuery::default()).await.expect("a list");
+    let kept = list_customer_requests(s.gateway(), CustomerRequestsQuery::default()).await.expect("a list");
     assert_eq!(kept.items, [done]);
     s.end().await;
 }
@@ -80,7 +80,7 @@ async fn rejected_sender_is_requested_accepted_and_then_sends() {
 async fn top_up_is_credited_once_and_a_declined_request_shows_its_reason() {
     let s = Scenario::with(Script::new()).await;
     let mut owner = member(&s, "ann@example.com", "alice", Role::Owner).await;
-    let before = show_balance(s.world(), "alice").await.expect("a balance").balance.0;
+    let before = show_balance(s.gateway(), "alice").await.expect("a balance").balance.0;
     for form in
         ["kind=top-up&subject=12.5", "kind=country&subject=FR", "kind=verification", "kind=tier&subject=x"]
     {
@@ -96,13 +96,13 @@ async fn top_up_is_credited_once_and_a_declined_request_shows_its_reason() {
     let again = accept(&s, open[1].id, None).await;
     let refused = [one, other, again].into_iter().filter(Result::is_err).count();
     assert_eq!(refused, 2);
-    let after = show_balance(s.world(), "alice").await.expect("a balance").balance.0;
+    let after = show_balance(s.gateway(), "alice").await.expect("a balance").balance.0;
     assert_eq!(after.as_micros() - before.as_micros(), 12_500_000);
     let reason = DeclineRequest { reason: "Too little <b>traffic</b>".to_owned() };
     decline_customer_request(&operator(&s), open[0].id, reason).await.expect("it is declined");
     let page = owner.get(PATH).await;
     assert!(page.text.contains("Too little &#60;b&#62;traffic"), "{}", page.text);
-    let catalogue = s.world().catalogue();
+    let catalogue = s.gateway().catalogue();
     let alice = catalogue.accounts().find(|(_, view)| view.name == "alice").expect("the account");
     assert_eq!(alice.1.account.tier, Tier::Standard);
     s.end().await;
@@ -208,7 +208,7 @@ async fn limits_show_what_was_rejected_and_a_daily_limit_that_is_used_up() {
     s.alice.send(TO, "one").await.accepted();
     let over = s.alice.send(TO, "two").await;
     assert_eq!(over.headers["x-error-code"], "TRAFFIC_CONTROL");
-    s.world().store.flush_record().await.expect("the record is written");
+    s.gateway().store.flush_record().await.expect("the record is written");
     let owner = member(&s, "ann@example.com", "alice", Role::Owner).await;
     let page = owner.get("/accounts/alice/limits").await;
     for shown in

@@ -45,7 +45,7 @@ impl Browser {
 }
 
 pub(super) fn code(s: &Scenario, secret: &Secret) -> String {
-    totp::code(secret, s.world().clock.machine_time()).expect("a secret in Base32")
+    totp::code(secret, s.gateway().clock.machine_time()).expect("a secret in Base32")
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn reset_link_does_not_replace_the_second_factor_and_the_operator_can_remo
     let s = Scenario::with(Script::new()).await;
     let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
     ann.set_up(&s).await;
-    let acting = Acting { world: s.world().clone(), author: Author::operator(None) };
+    let acting = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
     let link = hermod_gateway::app::users::invite(&acting, "ann@example.com", None).await.unwrap();
     let path = format!("/links/{}", link.token.reveal());
     let form = "password=another+horse+battery&password_again=another+horse+battery";

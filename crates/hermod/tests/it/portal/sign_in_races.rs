@@ -26,33 +26,33 @@ const CHOOSE: &str = "password=another+horse+battery&password_again=another+hors
 async fn use_link(s: &Scenario) {
     let link = users::invite(&acting(s), ANN, None).await.expect("a link");
     let used =
-        users::use_link(s.world(), link.token.reveal(), &Secret::new(NEW_PASSWORD), None).await.map(drop);
+        users::use_link(s.gateway(), link.token.reveal(), &Secret::new(NEW_PASSWORD), None).await.map(drop);
     assert_eq!(used, Ok(()));
 }
 
 fn acting(s: &Scenario) -> Acting {
-    Acting { world: s.world().clone(), author: Author::operator(None) }
+    Acting { gateway: s.gateway().clone(), author: Author::operator(None) }
 }
 
 /// Returns the catalogue that is stored now.
 async fn stored_catalogue(s: &Scenario) -> Catalogue {
-    load_catalogue(&s.world().store).await.expect("a catalogue")
+    load_catalogue(&s.gateway().store).await.expect("a catalogue")
 }
 
 async fn session_of(s: &Scenario, browser: &Browser) -> Session {
     let (_, token) = browser.cookie.split_once('=').expect("a cookie");
-    find_session(s.world(), token).await.expect("it is read").expect("a session")
+    find_session(s.gateway(), token).await.expect("it is read").expect("a session")
 }
 
 async fn sign_in(s: &Scenario, password: &str) -> SignedIn {
-    let signed_in = users::sign_in(s.world(), ANN, &Secret::new(password), Device::default()).await;
+    let signed_in = users::sign_in(s.gateway(), ANN, &Secret::new(password), Device::default()).await;
     signed_in.expect("the password is right")
 }
 
 /// Whether a session that is opened now is one.
 async fn opens(s: &Scenario, signed_in: SignedIn) -> bool {
-    let token = open_session(s.world(), signed_in, &Client::default()).await.expect("a token");
-    find_session(s.world(), token.reveal()).await.expect("it is read").is_some()
+    let token = open_session(s.gateway(), signed_in, &Client::default()).await.expect("a token");
+    find_session(s.gateway(), token.reveal()).await.expect("it is read").is_some()
 }
 
 #[tokio::test]
@@ -63,12 +63,12 @@ async fn change_that_was_proved_with_the_old_password_does_not_replace_that_of_a
     let old = stored_catalogue(&s).await;
     use_link(&s).await;
     // The old password is checked before the catalogue changes.
-    s.world().set_catalogue(old);
+    s.gateway().set_catalogue(old);
     let proof = (&Secret::new(PASSWORD), "");
     let third = Secret::new("a third horse battery");
-    let changed = change_password(s.world(), &session, proof, &third, None).await;
+    let changed = change_password(s.gateway(), &session, proof, &third, None).await;
     assert_eq!(changed, Err(UserRefusal::SignInChanged));
-    s.world().set_catalogue(stored_catalogue(&s).await);
+    s.gateway().set_catalogue(stored_catalogue(&s).await);
     assert_eq!(ann.sign_in(ANN, NEW_PASSWORD).await.location(), "/");
     s.end().await;
 }
@@ -87,7 +87,7 @@ async fn session_that_a_link_has_ended_changes_neither_second_factor_nor_members
     let changed = Err(UserRefusal::SignInChanged);
     assert_eq!(switch_off_second_factor(&acting, &session).await, changed);
     assert_eq!(renew_recovery_codes(&acting, &session).await.map(drop), changed);
-    let catalogue = s.world().catalogue();
+    let catalogue = s.gateway().catalogue();
     let bob = catalogue.accounts().find(|(_, view)| view.name == "bob").expect("an account").0;
     assert_eq!(accept_invitation(&acting, &session, bob).await, changed);
     let (_, user) = catalogue.users().find(ANN).expect("a user");
@@ -112,8 +112,8 @@ async fn sign_in_with_the_old_password_opens_no_session_after_a_link() {
     s.skip(Duration::from_secs(90));
     let early = sign_in(&s, NEW_PASSWORD).await;
     use_link(&s).await;
-    let token = wait_for_code(s.world(), early, "/").await.expect("a token");
-    let entered = enter_code(s.world(), token.reveal(), &code(&s, &secret), None).await.expect("a code");
+    let token = wait_for_code(s.gateway(), early, "/").await.expect("a token");
+    let entered = enter_code(s.gateway(), token.reveal(), &code(&s, &secret), None).await.expect("a code");
     assert!(!opens(&s, entered.signed_in).await);
     s.end().await;
 }
@@ -126,9 +126,9 @@ async fn own_session_stays_with_a_change_also_where_the_catalogue_is_older() {
     let form = format!("password=correct+horse+battery&{}", CHOOSE.replace("password", "new_password"));
     assert_eq!(ann.post_own("/profile/password", &form).await.location(), "/profile?done=password-changed");
     assert_eq!(ann.get("/accounts/alice").await.status, 200);
-    s.world().set_catalogue(old);
+    s.gateway().set_catalogue(old);
     assert_eq!(ann.get("/accounts/alice").await.status, 200, "the store decides");
-    s.world().set_catalogue(stored_catalogue(&s).await);
+    s.gateway().set_catalogue(stored_catalogue(&s).await);
     ann.set_up(&s).await;
     assert_eq!(ann.get("/accounts/alice").await.status, 200);
     s.end().await;
@@ -143,7 +143,7 @@ async fn browser_that_changes_the_password_stays_known() {
     let device = changed.headers["set-cookie"].split(';').next().unwrap_or_default().to_owned();
     assert!(device.starts_with("hermod-local-device="), "{device}");
     for _ in 0..100 {
-        s.world().fail_password(ANN);
+        s.gateway().fail_password(ANN);
     }
     let mut other = Browser::new(&s);
     assert_eq!(other.sign_in(ANN, NEW_PASSWORD).await.status, 429);
@@ -161,7 +161,7 @@ async fn last_owner_stays_where_the_catalogue_of_the_node_is_older() {
     let role = format!("team/{}/role", row_of(&s, "alice", "bob@example.com"));
     assert_eq!(ann.post_in("alice", &role, "role=viewer").await.status, 303);
     // The other node has not read the change.
-    s.world().set_catalogue(two_owners);
+    s.gateway().set_catalogue(two_owners);
     let remove = format!("team/{}/remove", row_of(&s, "alice", ANN));
     let removed = bob.post_in("alice", &remove, "").await;
     assert!(removed.status == 400 && removed.text.contains("An account needs an owner"), "{}", removed.text);
@@ -191,7 +191,7 @@ async fn mailed_link_and_password_together_prove_a_user_who_keeps_the_second_fac
     let accepted = dev.post("/invitations", &form).await;
     assert_eq!(accepted.location(), "/accounts/alice?done=joined", "{}", accepted.text);
     assert_eq!(dev.get("/accounts/bob").await.status, 200, "the account from before stays");
-    let catalogue = s.world().catalogue();
+    let catalogue = s.gateway().catalogue();
     let (_, user) = catalogue.users().find("dev@example.com").expect("a user");
     assert!(user.is_proven && user.second_factor.is_some());
     s.end().await;
@@ -200,13 +200,13 @@ async fn mailed_link_and_password_together_prove_a_user_who_keeps_the_second_fac
 /// Makes dev@example.com a user of the account bob who has no proof of the address.
 async fn unproven_member(s: &Scenario) -> Browser {
     let dev = member(s, "dev@example.com", "bob", Role::Owner).await;
-    let rows = s.world().store.catalogue().await.expect("rows");
+    let rows = s.gateway().store.catalogue().await.expect("rows");
     let mut row = rows.into_iter().find(|row| row.name == "dev@example.com").expect("a user");
     let proven = row.body.replace("\"is_proven\":true", "\"is_proven\":false");
     assert_ne!(proven, row.body);
     row.body = proven;
     let put = CatalogueChange { put: vec![row], ..Default::default() };
-    s.world().store.change_catalogue(put).await.expect("it is written");
-    s.world().set_catalogue(stored_catalogue(s).await);
+    s.gateway().store.change_catalogue(put).await.expect("it is written");
+    s.gateway().set_catalogue(stored_catalogue(s).await);
     dev
 }

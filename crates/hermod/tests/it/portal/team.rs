@@ -20,14 +20,14 @@ impl Browser {
 
 /// Returns the id of a person in an account, as in addresses.
 pub(super) fn row_of(s: &Scenario, account: &str, email: &str) -> String {
-    let catalogue = s.world().catalogue();
+    let catalogue = s.gateway().catalogue();
     let account = catalogue.accounts().find(|(_, view)| view.name == account).expect("an account").0;
-    team_row_id(s.world(), account, email)
+    team_row_id(s.gateway(), account, email)
 }
 
 /// Returns the number of a user.
 pub(super) fn id_of(s: &Scenario, email: &str) -> u32 {
-    s.world().catalogue().users().find(email).expect("a user").0
+    s.gateway().catalogue().users().find(email).expect("a user").0
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn withdrawn_invitation_and_hostile_addresses() {
     let late = ann.post_in_alice("team", "email=dev%40example.com&role=viewer").await;
     assert_eq!(late.location(), "/accounts/alice/re-authenticate?next=%2Faccounts%2Falice%2Fteam");
     let forgotten = Browser::new(&s).get("/sign-in/forgotten").await.text;
-    assert!(forgotten.contains("Ask its operator for a link"), "{forgotten}");
+    assert!(forgotten.contains("PendingQuery its operator for a link"), "{forgotten}");
     s.end().await;
 }
 

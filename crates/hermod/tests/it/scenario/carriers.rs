@@ -3,7 +3,7 @@
 use super::Scenario;
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::ids::CarrierId;
-use hermod_gateway::board::{CarrierSnapshot, LinkState};
+use hermod_gateway::live_status::{CarrierSnapshot, LinkState};
 use hermod_simulator::carrier::CarrierRecord;
 use std::time::Duration;
 
@@ -42,42 +42,42 @@ impl Scenario {
 
     /// Returns the alarms as `carrier kind about`.
     pub(crate) fn alarms(&self) -> Vec<String> {
-        let told = self.world().alarms.list().into_iter();
+        let told = self.gateway().alarms.list().into_iter();
         told.map(|alarm| format!("{} {} {}", alarm.carrier, alarm.kind.as_str(), alarm.about)).collect()
     }
 
     /// Waits until the first carrier has this health.
     pub(crate) async fn wait_for_carrier_health(&self, health: &str) {
         let (started, acme) = (now(), self.carrier_id("acme"));
-        while self.world().carriers.health(acme).as_str() != health {
-            assert!(started.elapsed() < PATIENCE, "still {:?}", self.world().carriers.health(acme));
+        while self.gateway().carriers.health(acme).as_str() != health {
+            assert!(started.elapsed() < PATIENCE, "still {:?}", self.gateway().carriers.health(acme));
             pause(Duration::from_millis(20)).await;
         }
     }
 
     /// Waits until the gateway can send to a carrier.
     pub(crate) async fn wait_for_bound_link(&self, carrier: &str) {
-        let world = self.world();
+        let gateway = self.gateway();
         let is_bound = |found: &CarrierSnapshot| {
             found.name == carrier && found.links.iter().any(|link| link.state == LinkState::Bound)
         };
         let started = now();
-        while !world.carriers.list(world.clock.moment()).iter().any(is_bound) {
+        while !gateway.carriers.list(gateway.clock.moment()).iter().any(is_bound) {
             assert!(started.elapsed() < PATIENCE, "no link of {carrier} is bound");
             pause(Duration::from_millis(5)).await;
         }
     }
 
     pub(crate) fn resume_carrier(&self, carrier: &str) {
-        let world = self.world();
+        let gateway = self.gateway();
         assert!(
-            world.carriers.resume(self.carrier_id(carrier), world.clock.moment()),
+            gateway.carriers.resume(self.carrier_id(carrier), gateway.clock.moment()),
             "{carrier} was stopped"
         );
     }
 
     fn carrier_id(&self, name: &str) -> CarrierId {
-        let catalogue = self.world().catalogue();
+        let catalogue = self.gateway().catalogue();
         let found = catalogue.carriers().iter().find(|(_, known, _)| known == name);
         found.map(|(id, ..)| *id).expect("a carrier of this name")
     }

@@ -21,7 +21,7 @@ use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{self, audit_clean};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::world::World;
+use hermod_gateway::gateway::Gateway;
 use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use hermod_store::KeyClaim;
 use std::future::Future;
@@ -201,7 +201,7 @@ impl Scenario {
         let Some(gateway) = &self.gateway else { return };
         for number in 0..OPERATIONS_PER_PAUSE {
             let unknown = KeyClaim { digest: [number; 16], fingerprint: 0 };
-            drop(gateway.world().store.find_key(unknown).await);
+            drop(gateway.gateway().store.find_key(unknown).await);
         }
     }
 
@@ -332,8 +332,8 @@ impl Scenario {
         format!("http://{}", self.alice.address())
     }
 
-    pub(crate) fn world(&self) -> &Arc<World> {
-        self.gateway.as_ref().expect("it is running").world()
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        self.gateway.as_ref().expect("it is running").gateway()
     }
 
     pub(crate) fn carrier(&self) -> &SimulatedCarrier {

@@ -27,8 +27,8 @@ use hermod_gateway::app::inbox::find_inbound;
 use hermod_gateway::app::{
     Caller, Submitted, find_replay, note_page_send, operator, preview_message, submit_message,
 };
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::random_token;
-use hermod_gateway::world::World;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,22 +72,22 @@ pub(super) async fn show(
     Query(query): Query<ComposeQuery>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let form = filled(&portal.world, &member, &query).await?;
+    let form = filled(&portal.gateway, &member, &query).await?;
     let preview = match form.text.is_empty() {
         true => None,
-        false => Some(preview_of(&portal.world, &member, &form).await?),
+        false => Some(preview_of(&portal.gateway, &member, &form).await?),
     };
-    Ok(page(&compose_page(&portal.world, &member, &form, preview, None)?))
+    Ok(page(&compose_page(&portal.gateway, &member, &form, preview, None)?))
 }
 
 /// Fills the form from a message to send again, also one that was held, or from one to reply to.
-async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<ComposeForm, NoPage> {
+async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Result<ComposeForm, NoPage> {
     if let Ok(id) = query.reply.parse() {
-        let mo = find_inbound(world, member.account, id).await?;
+        let mo = find_inbound(gateway, member.account, id).await?;
         return Ok(ComposeForm { from: mo.to, to: mo.from, ..ComposeForm::default() });
     }
     if let Ok(shown) = query.held.parse() {
-        let case = operator::show_review(world, world.numbers.read(NumberKind::Review, shown)).await?;
+        let case = operator::show_review(gateway, gateway.numbers.read(NumberKind::Review, shown)).await?;
         if case.account != member.account_name {
             return Err(NoPage::NotFound);
         }
@@ -96,9 +96,9 @@ async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<
     if query.again.is_empty() {
         return Ok(ComposeForm::default());
     }
-    let found = operator::show_message(world, Some(&member.account_name), &query.again).await?.message;
+    let found = operator::show_message(gateway, Some(&member.account_name), &query.again).await?.message;
     let stored = MessageId::parse(&found.id).ok_or(NoPage::NotFound)?;
-    let text = world.store.message_text(member.account, stored).await.ok().flatten();
+    let text = gateway.store.message_text(member.account, stored).await.ok().flatten();
     Ok(ComposeForm {
         connection: found.connection,
         from: found.from,
@@ -115,8 +115,8 @@ pub(super) async fn check(
     MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let preview = preview_of(&portal.world, &member, &form).await?;
-    Ok(page(&compose_page(&portal.world, &member, &form, Some(preview), None)?))
+    let preview = preview_of(&portal.gateway, &member, &form).await?;
+    Ok(page(&compose_page(&portal.gateway, &member, &form, Some(preview), None)?))
 }
 
 /// `POST /accounts/{account}/compose/preview`: the preview alone, for the script.
@@ -125,17 +125,17 @@ pub(super) async fn preview(
     MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    Ok(Json(preview_of(&portal.world, &member, &form).await?).into_response())
+    Ok(Json(preview_of(&portal.gateway, &member, &form).await?).into_response())
 }
 
-async fn preview_of(world: &World, member: &Member, form: &ComposeForm) -> Result<Preview, NoPage> {
+async fn preview_of(gateway: &Gateway, member: &Member, form: &ComposeForm) -> Result<Preview, NoPage> {
     let shell = member.shell(NavEntry::Compose);
-    let Some(caller) = caller_for(world, member, &form.connection) else {
+    let Some(caller) = caller_for(gateway, member, &form.connection) else {
         return Ok(preview::without_connection(&shell));
     };
     match MessageDraft::of(&form.from, &form.to, &form.text) {
         MessageDraft::Whole(submission) => {
-            let found = preview_message(world, &caller, &submission).await.map_err(unavailable)?;
+            let found = preview_message(gateway, &caller, &submission).await.map_err(unavailable)?;
             Ok(preview::of_message(&shell, &caller, &submission, &found))
         }
         MessageDraft::Partial { text, refusals } => Ok(preview::of_draft(&shell, &caller, text, &refusals)),
@@ -154,95 +154,95 @@ pub(super) async fn send(
     MemberForm { member, form }: MemberForm<ComposeForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let world = &portal.world;
+    let gateway = &portal.gateway;
     let key = IdempotencyKey::parse(&format!("{ONCE_PREFIX}{}", form.once)).ok();
-    let caller = caller_for(world, &member, &form.connection);
+    let caller = caller_for(gateway, &member, &form.connection);
     let draft = MessageDraft::of(&form.from, &form.to, &form.text);
     let (Some(caller), MessageDraft::Whole(submission), Some(key), false) =
         (caller, draft, key, form.once.is_empty())
     else {
-        return again(world, &member, &form, None).await;
+        return again(gateway, &member, &form, None).await;
     };
-    let replay = find_replay(world, &caller, &key, submission.fingerprint()).await.map_err(unavailable)?;
+    let replay = find_replay(gateway, &caller, &key, submission.fingerprint()).await.map_err(unavailable)?;
     if replay.as_ref().is_some_and(|replay| !replay.is_same_request) {
-        return other_contents(world, &member, &form).await;
+        return other_contents(gateway, &member, &form).await;
     }
     if let Some(replay) = replay {
         return Ok(redirect(&member.path(&format!("messages/{}", replay.message))));
     }
-    let found = preview_message(world, &caller, &submission).await.map_err(unavailable)?;
+    let found = preview_message(gateway, &caller, &submission).await.map_err(unavailable)?;
     let price = found.cost().map(|cost| cost.to_string()).unwrap_or_default();
     if found.refusals.is_empty() && price != form.confirmed_price {
         let text = "The price is another one than you saw. Look at it, then send.";
-        return again(world, &member, &form, Some(Notice::new(Tone::Warning, text))).await;
+        return again(gateway, &member, &form, Some(Notice::new(Tone::Warning, text))).await;
     }
     let request = member.source.request_id.to_str().ok().map(Into::into);
     let submission = Submission { key: Some(key), request, ..*submission };
-    submit(world, &member, &form, &caller, &submission).await
+    submit(gateway, &member, &form, &caller, &submission).await
 }
 
 async fn submit(
-    world: &World,
+    gateway: &Gateway,
     member: &Member,
     form: &ComposeForm,
     caller: &Caller,
     submission: &Submission,
 ) -> Reply {
-    let outcome = submit_message(world, caller, submission).await;
+    let outcome = submit_message(gateway, caller, submission).await;
     let who = (member.session.email.as_str(), member.source.address);
-    note_page_send(world, caller, who, submission.request.as_deref(), &outcome);
+    note_page_send(gateway, caller, who, submission.request.as_deref(), &outcome);
     match outcome {
         Ok(Submitted::Accepted(accepted)) => {
-            wait_for_record(world).await;
+            wait_for_record(gateway).await;
             Ok(redirect(&member.path(&format!("messages/{}", accepted.message))))
         }
         Ok(Submitted::Replayed(replay)) if !replay.is_same_request => {
-            other_contents(world, member, form).await
+            other_contents(gateway, member, form).await
         }
         Ok(Submitted::Replayed(replay)) => {
             Ok(redirect(&member.path(&format!("messages/{}", replay.message))))
         }
         Ok(Submitted::Unknown) => {
             let text = "It is not known whether the message was sent. Send it again: it is sent and charged at most once.";
-            again(world, member, form, Some(Notice::new(Tone::Warning, text))).await
+            again(gateway, member, form, Some(Notice::new(Tone::Warning, text))).await
         }
         Err(refusal) => {
             let tone = if refusal == Refusal::HeldForReview { Tone::Waiting } else { Tone::Bad };
             let text = format!("Not sent and not charged. {}", refusal.sentence());
-            again(world, member, form, Some(Notice::new(tone, text))).await
+            again(gateway, member, form, Some(Notice::new(tone, text))).await
         }
     }
 }
 
 /// Shows the form again with a new token: its token has sent another message, and this one was not sent.
-async fn other_contents(world: &World, member: &Member, form: &ComposeForm) -> Reply {
+async fn other_contents(gateway: &Gateway, member: &Member, form: &ComposeForm) -> Reply {
     let text = "This form has sent another message already. This one was not sent and not charged. Look at it, then send.";
     let form = ComposeForm { once: String::new(), ..form.clone() };
-    again(world, member, &form, Some(Notice::new(Tone::Warning, text))).await
+    again(gateway, member, &form, Some(Notice::new(Tone::Warning, text))).await
 }
 
 /// Waits until the record has the message, so that its page exists.
-async fn wait_for_record(world: &World) {
+async fn wait_for_record(gateway: &Gateway) {
     tokio::select! {
-        written = world.store.flush_record() => {
+        written = gateway.store.flush_record() => {
             if let Err(error) = written {
                 tracing::debug!(%error, "The record does not have the new message yet");
             }
         }
-        () = world.clock.sleep(RECORD_WAIT_MAX) => {}
+        () = gateway.clock.sleep(RECORD_WAIT_MAX) => {}
     }
 }
 
 /// Shows the form again, with a new preview and what is wrong.
-async fn again(world: &World, member: &Member, form: &ComposeForm, notice: Option<Notice>) -> Reply {
-    let preview = preview_of(world, member, form).await?;
-    let page = compose_page(world, member, form, Some(preview), notice)?;
+async fn again(gateway: &Gateway, member: &Member, form: &ComposeForm, notice: Option<Notice>) -> Reply {
+    let preview = preview_of(gateway, member, form).await?;
+    let page = compose_page(gateway, member, form, Some(preview), notice)?;
     Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
 }
 
 /// Returns the caller of a connection of the account, by its name; without a name, of the first open one.
-fn caller_for(world: &World, member: &Member, connection: &str) -> Option<Caller> {
-    let catalogue = world.catalogue();
+fn caller_for(gateway: &Gateway, member: &Member, connection: &str) -> Option<Caller> {
+    let catalogue = gateway.catalogue();
     let is_wanted = |name: &str| connection.is_empty() || name == connection;
     let own = catalogue.connections_of(member.account).into_iter().filter(|(_, name, _)| is_wanted(name));
     let ids: Vec<ConnectionId> = own.map(|(id, ..)| id).collect();
@@ -250,13 +250,13 @@ fn caller_for(world: &World, member: &Member, connection: &str) -> Option<Caller
 }
 
 fn compose_page(
-    world: &World,
+    gateway: &Gateway,
     member: &Member,
     form: &ComposeForm,
     preview: Option<Preview>,
     notice: Option<Notice>,
 ) -> Result<ComposePage, NoPage> {
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let once = match form.once.is_empty() {
         true => random_token(ONCE_CHARS).map_err(|_| NoPage::Failed)?,
         false => form.once.clone(),

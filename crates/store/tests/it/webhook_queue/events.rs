@@ -13,8 +13,8 @@ use hermod_store::{
 };
 
 impl World {
-    async fn list(&self, kind: Option<WebhookKind>, standing: Option<WebhookStatus>) -> Vec<u64> {
-        let filter = WebhookFilter { kind, status: standing };
+    async fn list(&self, kind: Option<WebhookKind>, status: Option<WebhookStatus>) -> Vec<u64> {
+        let filter = WebhookFilter { kind, status };
         let listed = self.store.webhook_events(ALICE, filter, None, 100).await.expect("the store answers");
         listed.iter().map(|record| record.id.0).collect()
     }
@@ -43,7 +43,7 @@ async fn events_are_listed_newest_first_by_kind_and_state() {
     let (dlr, inbound) = (Some(WebhookKind::Dlr), Some(WebhookKind::Inbound));
     let [waiting, delivered, failed] =
         [WebhookStatus::Waiting, WebhookStatus::Delivered, WebhookStatus::Failed].map(Some);
-    for (kind, standing, expect) in [
+    for (kind, status, expect) in [
         (None, None, &[6, 5, 4, 3, 2, 1][..]),
         (dlr, None, &[5, 3, 1]),
         (inbound, None, &[6, 4, 2]),
@@ -53,7 +53,7 @@ async fn events_are_listed_newest_first_by_kind_and_state() {
         (dlr, failed, &[3]),
         (inbound, delivered, &[2]),
     ] {
-        assert_eq!(world.list(kind, standing).await, expect, "{kind:?} {standing:?}");
+        assert_eq!(world.list(kind, status).await, expect, "{kind:?} {status:?}");
     }
     let page =
         world.store.webhook_events(ALICE, WebhookFilter::default(), Some(EventId(5)), 2).await.unwrap();

@@ -5,12 +5,12 @@ use super::names::Names;
 use super::requests::{request_filter, request_view};
 use super::statistics::{Wanted, row_view, wanted};
 use crate::app::operator::OperatorRefusal;
-use crate::board::{EXPORTS_MAX, NoSlot, Slot};
 use crate::csv::{Cell, push_headings, push_row};
+use crate::gateway::Gateway;
+use crate::live_status::{EXPORTS_MAX, NoSlot, Slot};
 use crate::views::record::{
     MessageView, MessagesQuery, RequestView, RequestsQuery, StatisticView, StatisticsQuery,
 };
-use crate::world::World;
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::masked;
 use hermod_domain::time::Timestamp;
@@ -24,7 +24,7 @@ const PAGE_INTERVALS: u32 = 12;
 
 /// A CSV file that is read as it is sent.
 pub struct Rows {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     source: Source,
     /// The beginning, read before the response begins so that an error is one.
     first: Option<String>,
@@ -50,15 +50,15 @@ pub enum Reader {
 
 /// Exports messages, newest first.
 pub async fn export_messages(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     query: MessagesQuery,
     reader: Reader,
 ) -> Result<Rows, OperatorRefusal> {
-    let (scope, filter) = filter_of(world, &query)?;
+    let (scope, filter) = filter_of(gateway, &query)?;
     let source = Source::Messages { scope, filter: Box::new(filter), before: None, reader };
     let headings: Vec<&str> =
         MESSAGE_HEADINGS.into_iter().filter(|heading| reader.may_read(heading)).collect();
-    Rows::begin(world, scope, &headings, source).await
+    Rows::begin(gateway, scope, &headings, source).await
 }
 
 impl Reader {
@@ -77,32 +77,35 @@ impl Reader {
 }
 
 /// Exports the request log, newest first.
-pub async fn export_requests(world: &Arc<World>, query: RequestsQuery) -> Result<Rows, OperatorRefusal> {
-    let (scope, filter) = request_filter(world, &query)?;
+pub async fn export_requests(gateway: &Arc<Gateway>, query: RequestsQuery) -> Result<Rows, OperatorRefusal> {
+    let (scope, filter) = request_filter(gateway, &query)?;
     let source = Source::Requests { scope, filter: Box::new(filter), before: None };
-    Rows::begin(world, scope, &REQUEST_HEADINGS, source).await
+    Rows::begin(gateway, scope, &REQUEST_HEADINGS, source).await
 }
 
 /// Exports statistics, the oldest interval first.
-pub async fn export_statistics(world: &Arc<World>, query: StatisticsQuery) -> Result<Rows, OperatorRefusal> {
-    let wanted = wanted(world, &query)?;
+pub async fn export_statistics(
+    gateway: &Arc<Gateway>,
+    query: StatisticsQuery,
+) -> Result<Rows, OperatorRefusal> {
+    let wanted = wanted(gateway, &query)?;
     let (scope, next) = (wanted.scope, wanted.query.from);
     let source = Source::Statistics { wanted: Box::new(wanted), next };
-    Rows::begin(world, scope, &STATISTIC_HEADINGS, source).await
+    Rows::begin(gateway, scope, &STATISTIC_HEADINGS, source).await
 }
 
 impl Rows {
     async fn begin(
-        world: &Arc<World>,
+        gateway: &Arc<Gateway>,
         scope: Scope,
         headings: &[&str],
         source: Source,
     ) -> Result<Rows, OperatorRefusal> {
-        let slot = world
+        let slot = gateway
             .exports
             .take(scope)
             .map_err(|NoSlot| OperatorRefusal::ExportsRunning { max: EXPORTS_MAX })?;
-        let mut rows = Rows { world: world.clone(), source, first: None, _slot: slot };
+        let mut rows = Rows { gateway: gateway.clone(), source, first: None, _slot: slot };
         let mut first = String::new();
         push_headings(&mut first, headings);
         first.push_str(&rows.read().await?.unwrap_or_default());
@@ -119,8 +122,8 @@ impl Rows {
     }
 
     async fn read(&mut self) -> Result<Option<String>, OperatorRefusal> {
-        let store = &self.world.store;
-        let names = Names::of(&self.world);
+        let store = &self.gateway.store;
+        let names = Names::of(&self.gateway);
         let mut csv = String::new();
         match &mut self.source {
             Source::Done => return Ok(None),

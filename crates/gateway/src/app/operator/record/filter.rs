@@ -4,8 +4,8 @@ use super::names::{carrier_named, connection_named, scope_of};
 use crate::app::operator::OperatorRefusal;
 use crate::app::operator::input::{invalid, number, one_of, sender, time};
 use crate::app::submit_message::key_digest;
+use crate::gateway::Gateway;
 use crate::views::record::MessagesQuery;
-use crate::world::World;
 use hermod_domain::ids::{MessageId, RemoteId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::numbers::{Country, Network};
@@ -24,11 +24,11 @@ const REQUEST_CHARS_MAX: usize = 200;
 
 /// Parses what to look for, and in whose messages.
 pub(super) fn filter_of(
-    world: &World,
+    gateway: &Gateway,
     query: &MessagesQuery,
 ) -> Result<(Scope, MessageFilter), OperatorRefusal> {
-    let scope = scope_of(world, query.account.as_deref())?;
-    let now = world.clock.now();
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let now = gateway.clock.now();
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
     let filter = MessageFilter {
@@ -38,12 +38,12 @@ pub(super) fn filter_of(
         state: query.state.as_deref().map(state).transpose()?,
         country: query.country.as_deref().map(country).transpose()?,
         network: query.network.as_deref().map(network).transpose()?,
-        carrier: query.carrier.as_deref().map(|name| carrier_named(world, name)).transpose()?,
-        connection: query.connection.as_deref().map(|name| connection_named(world, name)).transpose()?,
+        carrier: query.carrier.as_deref().map(|name| carrier_named(gateway, name)).transpose()?,
+        connection: query.connection.as_deref().map(|name| connection_named(gateway, name)).transpose()?,
         carrier_id: query.carrier_id.as_deref().map(carrier_id).transpose()?,
         request: text(&query.request).map(request).transpose()?,
         key: query.key.as_deref().map(|key| key_of(scope, key)).transpose()?,
-        event: query.event.as_deref().map(|name| event(world, name)).transpose()?,
+        event: query.event.as_deref().map(|name| event(gateway, name)).transpose()?,
         from,
         until,
     };
@@ -142,8 +142,8 @@ fn key_of(scope: Scope, text: &str) -> Result<[u8; 16], OperatorRefusal> {
     Ok(key_digest(account, &key))
 }
 
-fn event(world: &World, text: &str) -> Result<EventId, OperatorRefusal> {
-    let number = event_number(&world.numbers, text).filter(|number| i64::try_from(*number).is_ok());
+fn event(gateway: &Gateway, text: &str) -> Result<EventId, OperatorRefusal> {
+    let number = event_number(&gateway.numbers, text).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| {
         invalid("event", format!("\"{text}\" is not the webhook-id of an event, such as evt_4711"))
     })

@@ -2,9 +2,9 @@
 
 use super::names::{Names, scope_of};
 use crate::app::operator::OperatorRefusal;
+use crate::gateway::Gateway;
 use crate::views::amount::Amount;
 use crate::views::record::{HistoryView, MessageDetailView, StepView, status_text};
-use crate::world::World;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::route::CarrierChoice;
@@ -18,15 +18,15 @@ const MORE: &str = "There were more steps than are kept of one message.";
 
 /// Returns everything about one message, of one account or of any.
 pub async fn show_message(
-    world: &World,
+    gateway: &Gateway,
     account: Option<&str>,
     id: &str,
 ) -> Result<MessageDetailView, OperatorRefusal> {
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
-    let scope = scope_of(world, account)?;
+    let scope = scope_of(gateway, account)?;
     let id = MessageId::parse(id).ok_or_else(missing)?;
-    let history = world.store.message_history(scope, id).await?.ok_or_else(missing)?;
-    Ok(detail_of(&Names::of(world), &history))
+    let history = gateway.store.message_history(scope, id).await?.ok_or_else(missing)?;
+    Ok(detail_of(&Names::of(gateway), &history))
 }
 
 fn detail_of(names: &Names, history: &MessageHistory) -> MessageDetailView {

@@ -3,27 +3,27 @@
 use super::history::kind_view;
 use super::names::{Names, scope_of};
 use crate::app::operator::OperatorRefusal;
+use crate::gateway::Gateway;
 use crate::views::record::{LiveMessageView, LiveQuery, LiveView};
-use crate::world::World;
 use hermod_domain::grouping::grouped;
 use hermod_store::record::{LiveFrame, LiveMessage, LiveWatch};
 use std::sync::Arc;
 
 /// One watcher of the live feed.
 pub struct LiveFeed {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     watch: LiveWatch,
 }
 
 /// Begins to watch. Frames after number `after` that are still kept come first.
 pub fn watch_live(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     query: &LiveQuery,
     after: Option<u64>,
 ) -> Result<LiveFeed, OperatorRefusal> {
-    let scope = scope_of(world, query.account.as_deref())?;
-    let watch = world.store.watch(scope, after)?;
-    Ok(LiveFeed { world: world.clone(), watch })
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let watch = gateway.store.watch(scope, after)?;
+    Ok(LiveFeed { gateway: gateway.clone(), watch })
 }
 
 impl LiveFeed {
@@ -33,7 +33,7 @@ impl LiveFeed {
         loop {
             let frame = self.watch.next().await?;
             if frame.total > 0 {
-                let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.world), &frame));
+                let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.gateway), &frame));
                 return Some((frame.number, text.clone()));
             }
         }
@@ -44,13 +44,13 @@ impl LiveFeed {
         loop {
             let frame = self.watch.next().await?;
             if frame.total > 0 {
-                return Some(frame_view(&Names::of(&self.world), &frame));
+                return Some(frame_view(&Names::of(&self.gateway), &frame));
             }
         }
     }
 
-    pub fn world(&self) -> &World {
-        &self.world
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
     }
 }
 

@@ -19,19 +19,19 @@ pub use statistics::read_statistics;
 
 use crate::app::operator::OperatorRefusal;
 use crate::author::Acting;
+use crate::gateway::Gateway;
 use crate::views::record::RecordStatusView;
-use crate::world::World;
 use serde_json::Value;
 
 /// Returns the state of the record.
-pub fn record_status(world: &World) -> Result<RecordStatusView, OperatorRefusal> {
-    Ok(world.store.record_status().into())
+pub fn record_status(gateway: &Gateway) -> Result<RecordStatusView, OperatorRefusal> {
+    Ok(gateway.store.record_status().into())
 }
 
 /// Makes the record begin again from the message store, while the gateway runs.
-pub async fn rebuild_record(world: &Acting) -> Result<RecordStatusView, OperatorRefusal> {
-    world.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
-    world.store.rebuild_record().await?;
+pub async fn rebuild_record(gateway: &Acting) -> Result<RecordStatusView, OperatorRefusal> {
+    gateway.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
+    gateway.store.rebuild_record().await?;
     tracing::info!("The operator made the record begin again from the message store");
-    record_status(world)
+    record_status(gateway)
 }

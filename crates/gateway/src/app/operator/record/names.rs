@@ -3,9 +3,9 @@
 
 use crate::app::operator::carriers::find_carrier;
 use crate::app::operator::{OperatorRefusal, carrier_name, find_account};
+use crate::gateway::Gateway;
 use crate::provision::route_name;
 use crate::views::record::MessageView;
-use crate::world::World;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::shown_number::ShownNumbers;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 pub(super) struct Names(Arc<Catalogue>, ShownNumbers);
 
 impl Names {
-    pub(super) fn of(world: &World) -> Names {
-        Names(world.catalogue(), world.numbers.clone())
+    pub(super) fn of(gateway: &Gateway) -> Names {
+        Names(gateway.catalogue(), gateway.numbers.clone())
     }
 
     pub(super) fn event(&self, id: EventId) -> String {
@@ -61,15 +61,15 @@ impl Names {
 }
 
 /// Returns the scope of a query: one account, or all.
-pub(super) fn scope_of(world: &World, account: Option<&str>) -> Result<Scope, OperatorRefusal> {
-    account.map_or(Ok(Scope::All), |name| find_account(world, name).map(Scope::Account))
+pub(super) fn scope_of(gateway: &Gateway, account: Option<&str>) -> Result<Scope, OperatorRefusal> {
+    account.map_or(Ok(Scope::All), |name| find_account(gateway, name).map(Scope::Account))
 }
 
-pub(super) fn carrier_named(world: &World, name: &str) -> Result<CarrierId, OperatorRefusal> {
-    find_carrier(world, name)
+pub(super) fn carrier_named(gateway: &Gateway, name: &str) -> Result<CarrierId, OperatorRefusal> {
+    find_carrier(gateway, name)
 }
 
-pub(super) fn connection_named(world: &World, name: &str) -> Result<ConnectionId, OperatorRefusal> {
-    let found = world.catalogue().connection_by_name(name);
+pub(super) fn connection_named(gateway: &Gateway, name: &str) -> Result<ConnectionId, OperatorRefusal> {
+    let found = gateway.catalogue().connection_by_name(name);
     found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
 }

@@ -5,11 +5,11 @@ use super::names::{Names, scope_of};
 use super::remedies::remedy;
 use crate::app::operator::OperatorRefusal;
 use crate::app::operator::input::one_of;
+use crate::gateway::Gateway;
 use crate::views::paging::Limit;
 use crate::views::record::{
     RequestGroupView, RequestGroupsView, RequestView, RequestsQuery, RequestsView, kind_text,
 };
-use crate::world::World;
 use hermod_store::record::{RequestEntry, RequestFilter, RequestKind, Scope};
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ const KINDS: [RequestKind; 3] = [RequestKind::Http, RequestKind::Submit, Request
 
 /// Parses what to look for, and in whose requests.
 pub(super) fn request_filter(
-    world: &World,
+    gateway: &Gateway,
     query: &RequestsQuery,
 ) -> Result<(Scope, RequestFilter), OperatorRefusal> {
-    let scope = scope_of(world, query.account.as_deref())?;
+    let scope = scope_of(gateway, query.account.as_deref())?;
     let kind = query.kind.as_deref().map(|text| one_of("kind", text, KINDS, kind_text)).transpose()?;
-    let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), world.clock.now())?;
+    let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), gateway.clock.now())?;
     let filter = RequestFilter {
         who: None,
         code: query.code.clone(),
@@ -38,11 +38,11 @@ pub(super) fn request_filter(
 }
 
 /// Returns a page of the request log, newest first.
-pub async fn list_requests(world: &World, query: RequestsQuery) -> Result<RequestsView, OperatorRefusal> {
-    let (scope, filter) = request_filter(world, &query)?;
+pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestsView, OperatorRefusal> {
+    let (scope, filter) = request_filter(gateway, &query)?;
     let before = query.cursor.map(u64::from);
-    let page = world.store.request_log(scope, filter, before, Limit::of(query.limit)).await?;
-    let names = Names::of(world);
+    let page = gateway.store.request_log(scope, filter, before, Limit::of(query.limit)).await?;
+    let names = Names::of(gateway);
     Ok(RequestsView {
         items: page.rows.iter().map(|(_, entry)| request_view(&names, entry)).collect(),
         next: page.next,
@@ -52,16 +52,16 @@ pub async fn list_requests(world: &World, query: RequestsQuery) -> Result<Reques
 
 /// Returns the rejected requests by code, with what to do about each.
 pub async fn group_requests(
-    world: &World,
+    gateway: &Gateway,
     query: RequestsQuery,
 ) -> Result<RequestGroupsView, OperatorRefusal> {
-    let scope = scope_of(world, query.account.as_deref())?;
-    let now = world.clock.now();
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let now = gateway.clock.now();
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
     let until = end_or_now(until, now);
     let from = from.unwrap_or_else(|| until.minus(GROUPS_BACK));
-    let groups = world.store.refusal_groups(scope, from, until).await?;
-    let names = Names::of(world);
+    let groups = gateway.store.refusal_groups(scope, from, until).await?;
+    let names = Names::of(gateway);
     let items = groups.iter().map(|group| RequestGroupView {
         code: group.code.to_string(),
         count: group.count,
@@ -72,7 +72,7 @@ pub async fn group_requests(
         since: from.to_iso(),
         until: until.to_iso(),
         items: items.collect(),
-        record: world.store.record_status().into(),
+        record: gateway.store.record_status().into(),
     })
 }
 

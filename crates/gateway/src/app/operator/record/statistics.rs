@@ -4,8 +4,8 @@ use super::filter::{end_or_now, range_of};
 use super::names::{Names, carrier_named, connection_named, scope_of};
 use crate::app::operator::input::{invalid, one_of};
 use crate::app::operator::{OperatorRefusal, find_account};
+use crate::gateway::Gateway;
 use crate::views::record::{StatisticView, StatisticsQuery as Query, StatisticsView};
-use crate::world::World;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_store::record::{Dimension, Figures, Resolution, Scope, StatisticRow, StatisticsQuery, Value};
@@ -57,8 +57,8 @@ pub(super) struct Wanted {
 }
 
 /// Parses a query of statistics.
-pub(super) fn wanted(world: &World, query: &Query) -> Result<Wanted, OperatorRefusal> {
-    let scope = scope_of(world, query.account.as_deref())?;
+pub(super) fn wanted(gateway: &Gateway, query: &Query) -> Result<Wanted, OperatorRefusal> {
+    let scope = scope_of(gateway, query.account.as_deref())?;
     let by = query.by.as_deref().map(|text| one_of("by", text, DIMENSIONS, dimension_text)).transpose()?;
     let by = by.unwrap_or(Dimension::All);
     match (scope, by) {
@@ -70,14 +70,14 @@ pub(super) fn wanted(world: &World, query: &Query) -> Result<Wanted, OperatorRef
         }
         _ => {}
     }
-    let now = world.clock.now();
+    let now = gateway.clock.now();
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
     let until = end_or_now(until, now);
     let from = from.unwrap_or_else(|| until.minus(BACK));
     let per =
         query.per.as_deref().map(|text| one_of("per", text, Resolution::ALL, resolution_text)).transpose()?;
     let resolution = per.unwrap_or_else(|| resolution_for(until.since(from)));
-    let value = query.value.as_deref().map(|text| value_of(world, by, text)).transpose()?;
+    let value = query.value.as_deref().map(|text| value_of(gateway, by, text)).transpose()?;
     let from = resolution.start_of(from);
     Ok(Wanted { scope, query: StatisticsQuery { resolution, by, value, from, until } })
 }
@@ -92,12 +92,12 @@ fn resolution_for(range: Duration) -> Resolution {
     }
 }
 
-fn value_of(world: &World, by: Dimension, text: &str) -> Result<Value, OperatorRefusal> {
+fn value_of(gateway: &Gateway, by: Dimension, text: &str) -> Result<Value, OperatorRefusal> {
     match by {
         Dimension::All => Err(invalid("value", "say with by what it is, such as by=country")),
-        Dimension::Account => find_account(world, text).map(|id| Value::Id(id.get())),
-        Dimension::Connection => connection_named(world, text).map(|id| Value::Id(id.get())),
-        Dimension::Carrier => carrier_named(world, text).map(|id| Value::Id(id.get())),
+        Dimension::Account => find_account(gateway, text).map(|id| Value::Id(id.get())),
+        Dimension::Connection => connection_named(gateway, text).map(|id| Value::Id(id.get())),
+        Dimension::Carrier => carrier_named(gateway, text).map(|id| Value::Id(id.get())),
         Dimension::Country | Dimension::Network | Dimension::Sender | Dimension::Refusal => {
             Ok(Value::Text(text.into()))
         }
@@ -105,11 +105,11 @@ fn value_of(world: &World, by: Dimension, text: &str) -> Result<Value, OperatorR
 }
 
 /// Returns statistics per interval, or added up.
-pub async fn read_statistics(world: &World, query: Query) -> Result<StatisticsView, OperatorRefusal> {
-    let Wanted { scope, query: parsed } = wanted(world, &query)?;
+pub async fn read_statistics(gateway: &Gateway, query: Query) -> Result<StatisticsView, OperatorRefusal> {
+    let Wanted { scope, query: parsed } = wanted(gateway, &query)?;
     let StatisticsQuery { resolution, by, from, until, .. } = parsed;
-    let rows = world.store.statistics(scope, parsed).await?;
-    let names = Names::of(world);
+    let rows = gateway.store.statistics(scope, parsed).await?;
+    let names = Names::of(gateway);
     let items = if query.sum.unwrap_or(false) {
         added_up(&names, by, rows)
     } else {
@@ -121,7 +121,7 @@ pub async fn read_statistics(world: &World, query: Query) -> Result<StatisticsVi
         since: from.to_iso(),
         until: until.to_iso(),
         items,
-        record: world.store.record_status().into(),
+        record: gateway.store.record_status().into(),
     })
 }
 

@@ -26,13 +26,13 @@ pub(in crate::edges::carrier) fn alternative_carrier(
     if !put_off && !class.may_fail_over() {
         return None;
     }
-    let world = &group.world;
-    let catalogue = world.catalogue();
+    let gateway = &group.gateway;
+    let catalogue = gateway.catalogue();
     let SentPart { account: customer, from, to, .. } = sent;
     let sending =
         RouteQuery { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
     let (_, route) = catalogue.routes().serving(&sending)?;
-    let health = |carrier| world.carriers.health(carrier);
+    let health = |carrier| gateway.carriers.health(carrier);
     let carrier = if put_off {
         route.alternative_to(group.id(), *to, &health)
     } else {

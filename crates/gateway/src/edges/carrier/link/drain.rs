@@ -2,8 +2,8 @@
 //! it was given. A link of a stopped carrier stays bound for receipts and takes no parts.
 
 use super::{CarrierLink, STOP_WAIT, SentPart, smpp_moment};
-use crate::board::{AlarmKind, LinkState};
 use crate::edges::carrier::backoff::Ended;
+use crate::live_status::{AlarmKind, LinkState};
 use hermod_smpp::SessionEvent;
 use hermod_store::SubmitResponse;
 use std::time::Duration;
@@ -12,7 +12,7 @@ impl CarrierLink<'_> {
     /// Drains the link because the gateway stops or the carrier's entry has changed. Shortens a drain that has begun.
     pub(super) async fn stop(&mut self) {
         self.stopping = true;
-        let until = self.group.world.clock.moment().plus(STOP_WAIT);
+        let until = self.group.gateway.clock.moment().plus(STOP_WAIT);
         match self.draining_until {
             None => self.drain(STOP_WAIT).await,
             Some(already) => self.draining_until = Some(already.min(until)),
@@ -21,7 +21,7 @@ impl CarrierLink<'_> {
 
     /// Stops taking parts and returns unsent ones to the store. Waits up to `wait` for outstanding responses.
     pub(super) async fn drain(&mut self, wait: Duration) {
-        let clock = &self.group.world.clock;
+        let clock = &self.group.gateway.clock;
         self.draining_until = Some(clock.moment().plus(wait));
         self.figures.enter(LinkState::Draining, clock.now());
         self.flow.take_back();
@@ -50,7 +50,7 @@ impl CarrierLink<'_> {
     /// Reports the outstanding parts as in doubt after the connection is gone, before the link is tried again.
     pub(super) async fn finish(mut self) -> Ended {
         self.connection_lost();
-        let clock = &self.group.world.clock;
+        let clock = &self.group.gateway.clock;
         let now = clock.moment();
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
             // A request cannot be answered any more; the carrier sends it again.
@@ -98,7 +98,7 @@ impl CarrierLink<'_> {
         if self.port.is_none() {
             return;
         }
-        match group.world.store.open_link(group.id(), self.kind(), group.profile().ids).await {
+        match group.gateway.store.open_link(group.id(), self.kind(), group.profile().ids).await {
             Ok(port) => {
                 self.close_port().await;
                 self.port = Some(port);

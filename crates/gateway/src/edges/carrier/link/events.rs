@@ -2,10 +2,10 @@
 
 use super::alternative_carrier::alternative_carrier;
 use super::{CarrierLink, SentPart, WRITE_WAIT, smpp_moment};
-use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_resp::{LinkNext, ParsedResponse, read_submit_response};
+use crate::live_status::{AlarmKind, LinkState};
 use hermod_smpp::session::SessionState;
 use hermod_smpp::{Frame, SessionEvent};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};
@@ -13,7 +13,7 @@ use hermod_store::{LinkKind, StoreError, SubmitResponse};
 impl CarrierLink<'_> {
     /// Handles all pending events, reports to the store, and moves the session's output to the link's.
     pub(super) async fn process_events(&mut self) -> Result<(), StoreError> {
-        let now = self.group.world.clock.moment();
+        let now = self.group.gateway.clock.moment();
         self.pdu_trace.begin(&mut self.session);
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
             if let SessionEvent::Bound { .. } = event {
@@ -32,7 +32,7 @@ impl CarrierLink<'_> {
             self.session.unbind(smpp_moment(now));
         }
         self.report_to_store(now).await?;
-        self.pdu_trace.note(&mut self.session, &self.group.world.clock);
+        self.pdu_trace.note(&mut self.session, &self.group.gateway.clock);
         self.output.unsplit(self.session.output().split());
         if self.output.is_empty() {
             self.write_by = None;
@@ -76,9 +76,9 @@ impl CarrierLink<'_> {
         let group = self.group;
         self.bound_at = Some(now);
         self.draft.on_bound(self.session.peer_is_3_4());
-        let opened = group.world.store.open_link(group.id(), self.kind(), group.profile().ids);
+        let opened = group.gateway.store.open_link(group.id(), self.kind(), group.profile().ids);
         self.port = Some(opened.await?);
-        self.figures.enter(LinkState::Bound, group.world.clock.now());
+        self.figures.enter(LinkState::Bound, group.gateway.clock.now());
         group.update_health();
         for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {
             group.clear(kind);
@@ -134,7 +134,7 @@ impl CarrierLink<'_> {
         let answers = std::mem::take(&mut self.answers);
         let receipts = std::mem::take(&mut self.receipts);
         let inbound = std::mem::take(&mut self.inbound);
-        port.record(answers, receipts, inbound, slots, self.group.world.clock.now()).await
+        port.record(answers, receipts, inbound, slots, self.group.gateway.clock.now()).await
     }
 
     fn session_is_draining(&self) -> bool {

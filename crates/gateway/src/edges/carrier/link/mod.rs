@@ -18,8 +18,8 @@ use super::deliver_sm;
 use super::flow::Flow;
 use super::link_group::LinkGroup;
 use super::submit_sm::PartEncoder;
-use crate::board::{Direction, LinkState, LinkStatus, Stopped};
 use crate::clock::Moment;
+use crate::live_status::{Direction, LinkState, LinkStatus, Stopped};
 use crate::pdu_trace::PduTrace;
 use crate::secrets::Secret;
 use bytes::BytesMut;
@@ -123,7 +123,7 @@ impl<'a> CarrierLink<'a> {
         figures: &'a LinkStatus,
         password: &Secret,
     ) -> Result<CarrierLink<'a>, EncodeError> {
-        let now = group.world.clock.moment();
+        let now = group.gateway.clock.moment();
         let session = session(group, figures.direction(), password, now)?;
         let mut stopped = group.state.watch_stopped();
         let held = stopped.borrow_and_update().is_some();
@@ -160,7 +160,7 @@ impl<'a> CarrierLink<'a> {
     }
 
     pub(super) async fn run(mut self, stream: Stream, stopping: &CancellationToken) -> Ended {
-        self.figures.enter(LinkState::Binding, self.group.world.clock.now());
+        self.figures.enter(LinkState::Binding, self.group.gateway.clock.now());
         let mut input = vec![0; READ_BYTES];
         let (mut reader, mut writer) = tokio::io::split(stream);
         loop {
@@ -171,14 +171,14 @@ impl<'a> CarrierLink<'a> {
             if self.ended.is_some() && self.output.is_empty() {
                 break;
             }
-            if !self.group.world.store.has_lease() && self.ended.is_none() {
+            if !self.group.gateway.store.has_lease() && self.ended.is_none() {
                 // Another node may bind in place of this link.
                 self.output.clear();
                 self.connection_lost();
                 continue;
             }
             // A node whose lease is about to end sends nothing, not even what is ready.
-            let may_send = self.group.world.store.may_send();
+            let may_send = self.group.gateway.store.may_send();
             let wake_at = if may_send { self.next_wake() } else { self.next_wake().min(self.lease_check()) };
             tokio::select! {
                 biased;
@@ -192,7 +192,7 @@ impl<'a> CarrierLink<'a> {
                     }
                 }
                 handout = handout_of(self.port.as_ref()), if self.port.is_some() => self.send(handout),
-                () = self.group.world.clock.sleep_until(wake_at) => self.on_wake(),
+                () = self.group.gateway.clock.sleep_until(wake_at) => self.on_wake(),
                 Ok(()) = self.stopped.changed() => self.on_stopped_or_resumed().await,
                 () = stopping.cancelled(), if !self.stopping => self.stop().await,
             }
@@ -202,7 +202,7 @@ impl<'a> CarrierLink<'a> {
     }
 
     fn on_wake(&mut self) {
-        let now = self.group.world.clock.moment();
+        let now = self.group.gateway.clock.moment();
         if self.write_by.is_some_and(|by| by <= now) {
             self.output.clear();
             self.connection_lost();
@@ -232,7 +232,7 @@ impl<'a> CarrierLink<'a> {
 
     /// When to look again whether the node may send.
     fn lease_check(&self) -> Moment {
-        self.group.world.clock.moment().plus(LEASE_CHECK)
+        self.group.gateway.clock.moment().plus(LEASE_CHECK)
     }
 
     /// Whether the link may request parts.
@@ -241,7 +241,7 @@ impl<'a> CarrierLink<'a> {
     }
 
     fn next_wake(&mut self) -> Moment {
-        let now = self.group.world.clock.moment();
+        let now = self.group.gateway.clock.moment();
         let grant_at =
             if self.takes_parts() { self.flow.next_grant_at(self.session.window_free(), now) } else { None };
         let session_at = self.session.next_deadline().map(|at| Moment(at.0));
@@ -253,7 +253,7 @@ impl<'a> CarrierLink<'a> {
     }
 
     fn smpp_now(&self) -> hermod_smpp::Moment {
-        smpp_moment(self.group.world.clock.moment())
+        smpp_moment(self.group.gateway.clock.moment())
     }
 }
 

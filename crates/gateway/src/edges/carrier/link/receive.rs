@@ -1,8 +1,8 @@
 //! Receives DLRs and MO messages on a link, and answers them once they are stored.
 
 use super::CarrierLink;
-use crate::board::AlarmKind;
 use crate::edges::carrier::deliver_sm::{self, Incoming, read_request};
+use crate::live_status::AlarmKind;
 use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
 use hermod_store::{MoRecord, ReceiptOutcome, RecordedReceipt};
@@ -35,7 +35,7 @@ impl CarrierLink<'_> {
     /// carrier delivers it again.
     fn on_message(&mut self, header: Header, part: InboundPart) {
         self.figures.inbound();
-        if !self.group.world.store.is_accepting() {
+        if !self.group.gateway.store.is_accepting() {
             return self.refuse(header, CommandStatus::MSGQFUL);
         }
         if self.port.is_none() {

@@ -21,7 +21,7 @@ impl CarrierLink<'_> {
         if jobs.is_empty() {
             return;
         }
-        let clock = &self.group.world.clock;
+        let clock = &self.group.gateway.clock;
         let (now, wall) = (clock.moment(), clock.now());
         self.flow.used(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
         let submitted = jobs.iter().filter(|job| self.submit(job, now, wall)).count();
@@ -31,7 +31,7 @@ impl CarrierLink<'_> {
     /// Returns true if the submit_sm was queued for writing.
     fn submit(&mut self, job: &Job, now: Moment, wall: Timestamp) -> bool {
         let sent = SentPart::of(job);
-        if !self.group.world.store.may_send() {
+        if !self.group.gateway.store.may_send() {
             self.answers.push(sent.record(SubmitResponse::NotSent));
             return false;
         }

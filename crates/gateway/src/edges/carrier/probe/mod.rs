@@ -9,11 +9,11 @@ mod wire;
 
 use super::connect::connect;
 use super::submit_sm::{PartEncoder, PartToSend};
-use crate::board::{Probe, ProbeReport, ProbeRequest, ProbeStep};
+use crate::gateway::Gateway;
+use crate::live_status::{Probe, ProbeReport, ProbeRequest, ProbeStep};
 use crate::secrets::Secret;
 use crate::secrets::sealed;
 use crate::workers::Workers;
-use crate::world::World;
 use hermod_domain::carrier::{LinkBinds, SmppVersion};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{PartNo, RemoteId};
@@ -43,10 +43,10 @@ impl Ended {
     }
 }
 
-/// Runs the probes requested at [`World::probes`], one after the other, until the workers stop.
-pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
-    let Some(mut requests) = world.probes.requests() else { return };
-    let (world, stopping) = (world.clone(), workers.stopping());
+/// Runs the probes requested at [`Gateway::probes`], one after the other, until the workers stop.
+pub fn serve_probes(gateway: &Arc<Gateway>, workers: &Workers) {
+    let Some(mut requests) = gateway.probes.requests() else { return };
+    let (gateway, stopping) = (gateway.clone(), workers.stopping());
     workers.spawn_named("probes", async move {
         loop {
             let ProbeRequest { carrier, probe, mut answer } = tokio::select! {
@@ -57,7 +57,7 @@ pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
                 () = stopping.cancelled() => return,
             };
             tokio::select! {
-                report = run(&world, &carrier, &probe) => drop(answer.send(report)),
+                report = run(&gateway, &carrier, &probe) => drop(answer.send(report)),
                 () = answer.closed() => {}
                 () = stopping.cancelled() => return,
             }
@@ -66,25 +66,25 @@ pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
 }
 
 /// Runs one probe and returns its report.
-async fn run(world: &World, name: &str, probe: &Probe) -> ProbeReport {
-    let log = ProbeLog::new(world.clock.clone());
+async fn run(gateway: &Gateway, name: &str, probe: &Probe) -> ProbeReport {
+    let log = ProbeLog::new(gateway.clock.clone());
     let (Ok(Ended { step, outcome }) | Err(Ended { step, outcome })) =
-        all_steps(world, name, probe, &log).await;
+        all_steps(gateway, name, probe, &log).await;
     ProbeReport { lines: log.lines(), step, outcome }
 }
 
-async fn all_steps(world: &World, name: &str, probe: &Probe, log: &ProbeLog) -> Result<Ended, Ended> {
+async fn all_steps(gateway: &Gateway, name: &str, probe: &Probe, log: &ProbeLog) -> Result<Ended, Ended> {
     let settings = |outcome: String| Ended::at(ProbeStep::Settings, outcome);
-    let catalogue = world.catalogue();
+    let catalogue = gateway.catalogue();
     let found = catalogue.carriers().iter().find(|(_, known, _)| known == name);
     let (_, _, carrier) = found.ok_or_else(|| settings(format!("carrier {name:?} not found")))?;
     let parts = probe.text.measure().parts;
     if parts > 1 {
         return Err(settings(format!("the text must fit in one part, and has {parts}")));
     }
-    let password = sealed::open(&world.pepper, name, &carrier.password);
+    let password = sealed::open(&gateway.pepper, name, &carrier.password);
     let password = password.map_err(|unopened| settings(unopened.to_string()))?;
-    let dialer = Dialer { world, carrier, password: &password, log };
+    let dialer = Dialer { gateway, carrier, password: &password, log };
     let mut wires = match carrier.profile.binds {
         LinkBinds::Transceiver => Wires::new(dialer.bind(BindType::Transceiver).await?, None),
         LinkBinds::TransmitterAndReceiver => {
@@ -99,14 +99,14 @@ async fn all_steps(world: &World, name: &str, probe: &Probe, log: &ProbeLog) -> 
             }
         }
     };
-    let ended = talk(world, name, carrier, probe, &mut wires).await;
+    let ended = talk(gateway, name, carrier, probe, &mut wires).await;
     wires.leave().await;
     ended
 }
 
 /// Opens and binds connections as a carrier's settings say.
 struct Dialer<'a> {
-    world: &'a World,
+    gateway: &'a Gateway,
     carrier: &'a Carrier,
     password: &'a Secret,
     log: &'a ProbeLog,
@@ -114,8 +114,8 @@ struct Dialer<'a> {
 
 impl Dialer<'_> {
     async fn bind(&self, kind: BindType) -> Result<ProbeConnection, Ended> {
-        let &Dialer { world, carrier, password, log } = self;
-        let stream = connect(&world.clock, carrier).await.map_err(|fault| {
+        let &Dialer { gateway, carrier, password, log } = self;
+        let stream = connect(&gateway.clock, carrier).await.map_err(|fault| {
             log.note(format!("could not connect to {}", carrier.address));
             Ended::at(ProbeStep::Connect, fault.to_string())
         })?;
@@ -136,7 +136,7 @@ impl Dialer<'_> {
             ..standard.limits
         };
         let config = ClientConfig { limits, bind_ms: carrier.profile.bind_wait_ms };
-        let session = Session::client(config, &request, smpp_moment(&world.clock));
+        let session = Session::client(config, &request, smpp_moment(&gateway.clock));
         let session = session.map_err(|fault| {
             Ended::at(
                 ProbeStep::Settings,
@@ -146,7 +146,7 @@ impl Dialer<'_> {
         let mut wire =
             ProbeConnection::new(stream, session, super::deliver_sm::dialect(&carrier.profile), log.clone());
         let wait = Duration::from_millis(carrier.profile.bind_wait_ms).saturating_add(MARGIN);
-        let until = world.clock.moment().plus(wait);
+        let until = gateway.clock.moment().plus(wait);
         loop {
             match wire.next(until).await {
                 Some(SessionEvent::Bound { .. }) => return Ok(wire),
@@ -199,7 +199,7 @@ fn not_bound(reason: CloseReason) -> Ended {
 
 /// Submits the message and waits for its receipt.
 async fn talk(
-    world: &World,
+    gateway: &Gateway,
     name: &str,
     carrier: &Carrier,
     probe: &Probe,
@@ -217,7 +217,7 @@ async fn talk(
         text: &probe.text,
         encoding: probe.text.measure().encoding,
         reference: 0,
-        expires_at: world.clock.now().plus(world.validity),
+        expires_at: gateway.clock.now().plus(gateway.validity),
         tlvs: &[],
         options: None,
     };
@@ -225,25 +225,25 @@ async fn talk(
         Ended::at(ProbeStep::Settings, format!("the message cannot be encoded as submit_sm: {why}"))
     };
     let pdu =
-        draft.submit_sm(&part, world.clock.now()).ok_or_else(|| unwritten("no such part".to_owned()))?;
-    let now = smpp_moment(&world.clock);
+        draft.submit_sm(&part, gateway.clock.now()).ok_or_else(|| unwritten("no such part".to_owned()))?;
+    let now = smpp_moment(&gateway.clock);
     wires.sender().session.request(&pdu, (), now).map_err(|refused| unwritten(refused.to_string()))?;
 
     let mut receipts = ProbeReceipts::new(profile, super::deliver_sm::dialect(profile));
-    let answer = answer_to_submit(world, carrier, wires, &mut receipts).await?;
+    let answer = answer_to_submit(gateway, carrier, wires, &mut receipts).await?;
     let remote = accepted(carrier, &answer)?;
-    receipts.wait_for(world, wires, remote, probe.wait).await
+    receipts.wait_for(gateway, wires, remote, probe.wait).await
 }
 
 /// Waits for the submit_sm_resp. Keeps receipts that come before it.
 async fn answer_to_submit(
-    world: &World,
+    gateway: &Gateway,
     carrier: &Carrier,
     wires: &mut Wires,
     receipts: &mut ProbeReceipts,
 ) -> Result<Frame, Ended> {
     let response_wait = Duration::from_millis(carrier.response_timeout_ms);
-    let until = world.clock.moment().plus(response_wait.saturating_add(MARGIN));
+    let until = gateway.clock.moment().plus(response_wait.saturating_add(MARGIN));
     let no_answer = || {
         let waited = response_wait.as_secs_f32();
         Ended::at(

@@ -2,9 +2,9 @@
 
 use super::wire::{Side, Wires, smpp_moment};
 use super::{Ended, ProbeStep};
-use crate::board::PROBE_WAIT_MAX;
 use crate::edges::carrier::deliver_sm::{Incoming, read_request};
-use crate::world::World;
+use crate::gateway::Gateway;
+use crate::live_status::PROBE_WAIT_MAX;
 use hermod_domain::carrier::{DefaultAlphabet, IdConversion, Profile, RemoteKey};
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::DeliveryOutcome;
@@ -36,21 +36,21 @@ impl ProbeReceipts {
     /// Waits for a final receipt, at most `wait`.
     pub(super) async fn wait_for(
         mut self,
-        world: &World,
+        gateway: &Gateway,
         wires: &mut Wires,
         remote: RemoteId,
         wait: Duration,
     ) -> Result<Ended, Ended> {
         let wait = wait.min(PROBE_WAIT_MAX);
-        let until = world.clock.moment().plus(wait);
+        let until = gateway.clock.moment().plus(wait);
         let mut last = None;
         for (side, frame) in std::mem::take(&mut self.early) {
-            self.look(&remote, side, &frame, wires, world, &mut last);
+            self.look(&remote, side, &frame, wires, gateway, &mut last);
         }
         while !last.is_some_and(is_final) {
             let Some((side, event)) = wires.next(until).await else { break };
             match event {
-                SessionEvent::Request(frame) => self.look(&remote, side, &frame, wires, world, &mut last),
+                SessionEvent::Request(frame) => self.look(&remote, side, &frame, wires, gateway, &mut last),
                 SessionEvent::Closed(reason) => {
                     let outcome =
                         format!("accepted as {remote}, and the link ended before a receipt came: {reason}");
@@ -87,7 +87,7 @@ impl ProbeReceipts {
         side: Side,
         frame: &Frame,
         wires: &mut Wires,
-        world: &World,
+        gateway: &Gateway,
         last: &mut Option<DeliveryOutcome>,
     ) {
         let wire = wires.at(side);
@@ -101,7 +101,7 @@ impl ProbeReceipts {
                     _ => Pdu::DeliverSmResp(DeliverSmResp::default()),
                 };
                 // Fails only if the session has ended.
-                let _ = wire.session.respond(frame.header, &answer, smpp_moment(&world.clock));
+                let _ = wire.session.respond(frame.header, &answer, smpp_moment(&gateway.clock));
             }
             Incoming::Receipt(_) | Incoming::Message(_) | Incoming::Other => {
                 wire.refuse(frame.header);

@@ -1,8 +1,8 @@
 //! Tests of probes against simulated carriers that work and that fail.
 
 use super::*;
-use crate::board::{NoProbe, PduDirection};
 use crate::clock::Clock;
+use crate::live_status::{NoProbe, PduDirection};
 use crate::secrets::Pepper;
 use hermod_domain::carrier::{IdConversion, Profile};
 use hermod_domain::catalogue::{Catalogue, Documents};
@@ -13,9 +13,9 @@ use hermod_domain::text::MessageText;
 use hermod_simulator::carrier::{self as sim, CarrierOptions, Outcome, Script};
 use hermod_store::{OpenOptions, Store};
 
-/// A world with one carrier and no links to it.
+/// A gateway with one carrier and no links to it.
 struct Stage {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     _folder: tempfile::TempDir,
 }
 
@@ -35,12 +35,12 @@ impl Stage {
         let carriers = vec![(CarrierId::new(1), "acme".to_owned(), carrier)];
         let catalogue = Catalogue::build(Documents { carriers, ..Documents::default() }).unwrap();
         let validity = Duration::from_secs(3600);
-        let world = World::new(clock, store, Pepper::new(b"pepper"), catalogue, validity);
-        Stage { world: Arc::new(world), _folder: folder }
+        let gateway = Gateway::new(clock, store, Pepper::new(b"pepper"), catalogue, validity);
+        Stage { gateway: Arc::new(gateway), _folder: folder }
     }
 
     async fn probe(&self, text: &str, wait_ms: u64) -> ProbeReport {
-        let report = run(&self.world, "acme", &probe(text, wait_ms)).await;
+        let report = run(&self.gateway, "acme", &probe(text, wait_ms)).await;
         let shown = format!("{report:?}");
         assert!(!shown.contains("hello") && !shown.contains("secret"), "{shown}");
         assert!(report.lines.is_sorted_by_key(|line| line.at_ms), "{shown}");
@@ -89,7 +89,7 @@ fn soon(outcome: Outcome) -> Script {
 
 /// The commands in order, with `>` for those we sent and `!` for an error status.
 fn commands(report: &ProbeReport) -> String {
-    let shown = |line: &crate::board::ProbeLine| {
+    let shown = |line: &crate::live_status::ProbeLine| {
         let command = line.line.split(' ').next().unwrap_or_default();
         let bad =
             if line.line.contains("status=") && !line.line.contains("status=ESME_ROK") { "!" } else { "" };
@@ -247,7 +247,7 @@ async fn probe_that_cannot_be_sent_fails_before_connecting() {
     let report = stage.probe(&"x".repeat(161), 0).await;
     assert_eq!((report.step, report.lines.len()), (ProbeStep::Settings, 0));
     assert_eq!(report.outcome, "the text must fit in one part, and has 2");
-    let report = run(&stage.world, "other", &probe("hello", 0)).await;
+    let report = run(&stage.gateway, "other", &probe("hello", 0)).await;
     assert_eq!(report.outcome, "carrier \"other\" not found");
 }
 
@@ -256,8 +256,8 @@ async fn second_probe_is_rejected_while_one_runs() {
     let carrier = carrier_that(Script::new().no_receipts()).await;
     let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
     let workers = Workers::default();
-    serve_probes(&stage.world, &workers);
-    let probes = &stage.world.probes;
+    serve_probes(&stage.gateway, &workers);
+    let probes = &stage.gateway.probes;
     let ask = || probes.run("acme", probe("hello", 300));
     let (first, second, third) = tokio::join!(ask(), ask(), ask());
     let ran = [first, second, third];

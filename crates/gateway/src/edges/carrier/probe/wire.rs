@@ -1,8 +1,8 @@
 //! The connections of a probe and its log: drives a session one event at a time.
 
-use crate::board::{PduDirection, ProbeLine};
 use crate::clock::{Clock, Moment};
 use crate::edges::carrier::connect::{Stream, close};
+use crate::live_status::{PduDirection, ProbeLine};
 use bytes::{Buf, BytesMut};
 use hermod_smpp::{CommandStatus, Header, ReceiptDialect, Session, SessionEvent, trace};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

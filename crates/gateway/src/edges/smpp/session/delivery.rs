@@ -86,7 +86,7 @@ impl CustomerSession {
             return;
         };
         if !report_delivery.settled.is_empty() {
-            let reported = report_delivery.report_to_store(self.world.clock.now());
+            let reported = report_delivery.report_to_store(self.gateway.clock.now());
             self.working.push(Box::pin(async move {
                 reported.await;
                 RequestOutcome::Nothing
@@ -95,7 +95,7 @@ impl CustomerSession {
         let is_free =
             !report_delivery.mo_deliveries.has_unsent() && report_delivery.paused_until(now).is_none();
         if room > 0 && self.taking.is_none() && is_free && self.stopping.is_none() {
-            let (port, now) = (report_delivery.port.clone(), self.world.clock.now());
+            let (port, now) = (report_delivery.port.clone(), self.gateway.clock.now());
             self.taking = Some(Box::pin(async move {
                 let reports = port.take(room, now).await;
                 let inbound = port.inbound(&reports).await;
@@ -105,7 +105,7 @@ impl CustomerSession {
     }
 
     pub(super) fn deliver(&mut self, TakenReports { reports, inbound }: TakenReports) {
-        let now = moment(self.world.clock.moment());
+        let now = moment(self.gateway.clock.moment());
         if let Err(fault) = &inbound {
             tracing::warn!(%fault, "Could not read MO messages; retrying soon");
         }
@@ -153,12 +153,12 @@ impl CustomerSession {
 
     pub(super) fn on_report_answered(&mut self, report: ReportId, frame: &Frame) {
         let status = frame.header.status;
-        let (delivery, now) = (delivery(status), self.world.clock.moment());
+        let (delivery, now) = (delivery(status), self.gateway.clock.moment());
         let Some(bound) = &mut self.bound else { return };
         if delivery == ReportOutcome::Accepted {
             bound.place.receipts(1);
         } else {
-            bound.place.failed(format!("deliver_sm was answered with {status}"), self.world.clock.now());
+            bound.place.failed(format!("deliver_sm was answered with {status}"), self.gateway.clock.now());
         }
         if let Some(report_delivery) = &mut bound.report_delivery {
             report_delivery.timeouts = 0;
@@ -189,7 +189,7 @@ impl CustomerSession {
 
     pub(super) fn on_report_timed_out(&mut self, sequence: u32, report: ReportId) {
         self.fail("deliver_sm was not answered in time");
-        let now = self.world.clock.moment();
+        let now = self.gateway.clock.moment();
         let Some(report_delivery) = self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
         else {
             return;
@@ -252,7 +252,7 @@ impl CustomerSession {
 
     /// Sends as many parts as the window has room for.
     pub(super) fn send_mo_parts(&mut self) {
-        let now = moment(self.world.clock.moment());
+        let now = moment(self.gateway.clock.moment());
         let Some(ReportDelivery { mo_deliveries, settled, .. }) =
             self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
         else {

@@ -16,11 +16,11 @@ mod wire;
 use super::bind::{self, AcceptedBind, BindRejection};
 use super::listener::Stops;
 use super::{Peer, SmppSettings};
-use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
+use crate::gateway::Gateway;
 use crate::listeners::ConnectionSlot;
+use crate::live_status::{LiveBind, Order};
 use crate::pdu_trace::PduTrace;
-use crate::world::World;
 use delivery::{ReportDelivery, taken};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -43,7 +43,7 @@ type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
 
 /// Serves one connection until it ends.
 pub(super) async fn run<S>(
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     settings: Arc<SmppSettings>,
     stream: S,
     peer: Peer,
@@ -52,7 +52,7 @@ pub(super) async fn run<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut session = CustomerSession::new(world, settings, peer, place);
+    let mut session = CustomerSession::new(gateway, settings, peer, place);
     let mut wire = BindSocket::new(stream);
     session.run_session(&mut wire, &stops).await;
     session.leave().await;
@@ -60,7 +60,7 @@ pub(super) async fn run<S>(
 }
 
 struct CustomerSession {
-    world: Arc<World>,
+    gateway: Arc<Gateway>,
     settings: Arc<SmppSettings>,
     peer: Peer,
     /// Its slot among the connections of its address.
@@ -105,14 +105,14 @@ enum Woken {
 
 impl CustomerSession {
     fn new(
-        world: Arc<World>,
+        gateway: Arc<Gateway>,
         settings: Arc<SmppSettings>,
         peer: Peer,
         place: Arc<ConnectionSlot>,
     ) -> CustomerSession {
-        let session = Session::server(settings.server, moment(world.clock.moment()));
+        let session = Session::server(settings.server, moment(gateway.clock.moment()));
         CustomerSession {
-            world,
+            gateway,
             settings,
             peer,
             place,
@@ -131,9 +131,9 @@ impl CustomerSession {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let mut changes = self.world.catalogue_changes();
+        let mut changes = self.gateway.catalogue_changes();
         let mut armed: Option<Moment> = None;
-        let clock = self.world.clock.clone();
+        let clock = self.gateway.clock.clone();
         let mut timer: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(std::future::pending());
         loop {
             self.turn();
@@ -160,7 +160,7 @@ impl CustomerSession {
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
                 Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
-                news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Socket(news),
+                news = on_wire(wire, &mut self.session, &self.gateway, is_open, bound) => Woken::Socket(news),
                 reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
             };
@@ -172,7 +172,7 @@ impl CustomerSession {
     }
 
     fn on_woken(&mut self, woken: Woken) {
-        let now = self.world.clock.moment();
+        let now = self.gateway.clock.moment();
         self.traced = self.session.output().len();
         match woken {
             Woken::Socket(SocketEvent::Written) => self.write_by = None,
@@ -199,7 +199,7 @@ impl CustomerSession {
 
     /// Handles the session's events, and reports settled receipts to the store.
     fn turn(&mut self) {
-        let now = self.world.clock.moment();
+        let now = self.gateway.clock.moment();
         if let Some(bound) = &mut self.bound {
             bound.pdu_trace.begin(&mut self.session);
         }
@@ -209,7 +209,7 @@ impl CustomerSession {
         self.unbind_if_stopping();
         self.settle_and_request_more(now);
         if let Some(bound) = &mut self.bound {
-            bound.pdu_trace.note_after(self.traced, &mut self.session, &self.world.clock);
+            bound.pdu_trace.note_after(self.traced, &mut self.session, &self.gateway.clock);
             bound.place.set_window_in(self.session.peer_outstanding());
             bound.place.set_window_out(self.session.outstanding());
         }
@@ -234,7 +234,7 @@ impl CustomerSession {
                 self.sign_off("The session has ended");
                 if matches!(reason, CloseReason::BadBind(_)) {
                     // Counts as a malformed bind; the response was sent already.
-                    let now = self.world.clock.now();
+                    let now = self.gateway.clock.now();
                     let _ = self.settings.guard.admit_address(self.peer.address, now);
                 }
                 self.over = Some(reason);
@@ -244,12 +244,12 @@ impl CustomerSession {
     }
 
     fn on_bind(&mut self, frame: Frame) {
-        let (world, settings, peer) = (self.world.clone(), self.settings.clone(), self.peer);
+        let (gateway, settings, peer) = (self.gateway.clone(), self.settings.clone(), self.peer);
         self.working.push(Box::pin(async move {
             let Ok(Pdu::Bind(kind, bind)) = frame.decode() else { return RequestOutcome::Nothing };
-            let checked = bind::check(&world, &settings, peer, kind, &bind).await;
+            let checked = bind::check(&gateway, &settings, peer, kind, &bind).await;
             if let Err(BindRejection { delay, .. }) = &checked {
-                world.clock.sleep(*delay).await;
+                gateway.clock.sleep(*delay).await;
             }
             RequestOutcome::Bind { kind, is_3_4: bind.is_3_4(), checked, frame: frame.clone() }
         }));
@@ -262,9 +262,9 @@ impl CustomerSession {
         checked: Result<AcceptedBind, BindRejection>,
         frame: &Frame,
     ) {
-        let now = moment(self.world.clock.moment());
+        let now = moment(self.gateway.clock.moment());
         let (has_valid_password, admitted) = match checked {
-            Ok(admitted) => (bind::has_valid_password(&self.world, &admitted), admitted),
+            Ok(admitted) => (bind::has_valid_password(&self.gateway, &admitted), admitted),
             Err(BindRejection { status, .. }) => {
                 // Fails only if the session has ended.
                 let _ = self.session.reject_bind(status, now);
@@ -286,11 +286,11 @@ impl CustomerSession {
         let (system_id, kind_name, tls) = (place.system_id(), place.kind().as_str(), self.peer.tls);
         tracing::info!(peer = %self.peer.address, %system_id, kind = kind_name, tls, "Bound");
         let report_delivery =
-            kind.may_receive().then(|| ReportDelivery::new(self.world.store.open_receiver(connection)));
-        let submit_rate = SubmitRate::new(self.world.clock.now());
-        let trace = self.world.binds.open_trace(connection);
+            kind.may_receive().then(|| ReportDelivery::new(self.gateway.store.open_receiver(connection)));
+        let submit_rate = SubmitRate::new(self.gateway.clock.now());
+        let trace = self.gateway.binds.open_trace(connection);
         let mut pdu_trace = PduTrace::new(trace, place.number(), ReceiptDialect::Standard);
-        pdu_trace.note_received(frame, &self.world.clock);
+        pdu_trace.note_received(frame, &self.gateway.clock);
         self.bound = Some(Bound {
             connection,
             kind,
@@ -320,7 +320,7 @@ impl CustomerSession {
 
     /// Ends the bind from this side.
     fn unbind(&mut self, why: &str) {
-        self.session.unbind(moment(self.world.clock.moment()));
+        self.session.unbind(moment(self.gateway.clock.moment()));
         self.sign_off(why);
     }
 
@@ -341,19 +341,19 @@ impl CustomerSession {
     /// Unbinds if the current catalogue would reject the bind.
     fn on_catalogue(&mut self) {
         let Some(bound) = self.bound.as_ref().filter(|bound| !bound.has_left) else { return };
-        if let Some(why) = bind::rejection_of_live_bind(&self.world, &bound.place, self.peer) {
+        if let Some(why) = bind::rejection_of_live_bind(&self.gateway, &bound.place, self.peer) {
             self.unbind(&format!("Unbinding, the bind is no longer admitted: {why}"));
         }
     }
 
     fn fail(&self, what: &str) {
         if let Some(bound) = &self.bound {
-            bound.place.failed(what.to_owned(), self.world.clock.now());
+            bound.place.failed(what.to_owned(), self.gateway.clock.now());
         }
     }
 
     fn next_wake(&self) -> Moment {
-        let now = self.world.clock.moment();
+        let now = self.gateway.clock.moment();
         let session_at = self.session.next_deadline().map(|at| Moment(at.0));
         let reading_at = self.bound.as_ref().and_then(|bound| bound.submit_rate.paused_until(now));
         let delivering_at =
@@ -364,11 +364,11 @@ impl CustomerSession {
 
     /// Returns undelivered reports to the store and frees the bind slot.
     async fn leave(&mut self) {
-        self.session.connection_lost(moment(self.world.clock.moment()));
+        self.session.connection_lost(moment(self.gateway.clock.moment()));
         self.turn();
         self.taking = None;
         if let Some(Bound { report_delivery: Some(mut report_delivery), .. }) = self.bound.take() {
-            report_delivery.report_to_store(self.world.clock.now()).await;
+            report_delivery.report_to_store(self.gateway.clock.now()).await;
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::edges::smpp::bind::{AcceptedBind, BindRejection};
 use crate::edges::smpp::command_status::{in_version, status_of};
 use crate::edges::smpp::query_cancel::{CancelRequest, QueriedMessage, QueryRequest};
 use crate::edges::smpp::submit::{self, Fields, SubmissionDraft, SubmitTerms};
-use crate::world::World;
+use crate::gateway::Gateway;
 use futures_util::future::join_all;
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::ids::ConnectionId;
@@ -64,7 +64,7 @@ struct Recipient {
 
 impl CustomerSession {
     pub(super) fn caller(&self, connection: ConnectionId) -> Option<Caller> {
-        Caller::bound(self.world.catalogue(), connection)
+        Caller::bound(self.gateway.catalogue(), connection)
     }
 
     pub(super) fn on_request(&mut self, frame: Frame) {
@@ -102,18 +102,18 @@ impl CustomerSession {
             is_3_4: bound.is_3_4,
             on_transmitter: !bound.kind.may_receive(),
             default_sender: caller.connection().default_sender,
-            now: self.world.clock.now(),
+            now: self.gateway.clock.now(),
         };
         submit::draft(fields, &terms)
     }
 
     fn submit_of(&self, header: Header) -> Submit {
-        Submit { command: header.command, peer: self.peer.address, began: self.world.clock.moment() }
+        Submit { command: header.command, peer: self.peer.address, began: self.gateway.clock.moment() }
     }
 
     /// Rejects a submit that is invalid or too fast, and notes it.
     fn refuse_submit(&mut self, header: Header, caller: &Caller, status: CommandStatus) {
-        self.submit_of(header).note_invalid(&self.world, caller, status);
+        self.submit_of(header).note_invalid(&self.gateway, caller, status);
         self.refuse(header, status);
     }
 
@@ -121,7 +121,7 @@ impl CustomerSession {
     fn has_rate(&mut self, header: Header, caller: &Caller, parts: u32) -> bool {
         let account = (caller.account, &caller.account().account);
         let admitted =
-            self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit(&self.world, account, parts));
+            self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit(&self.gateway, account, parts));
         if !admitted {
             self.refuse_submit(header, caller, CommandStatus::THROTTLED);
         }
@@ -137,9 +137,9 @@ impl CustomerSession {
         match drafted.and_then(|draft| draft.addressed_to(destination, access(&caller))) {
             Err(status) => self.refuse_submit(header, &caller, status),
             Ok(submission) => {
-                let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
+                let (gateway, is_3_4, submit) = (self.gateway.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    match accept(&world, &caller, &submission, is_3_4, submit).await {
+                    match accept(&gateway, &caller, &submission, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Submitted(header, accepted),
                         Err(Unknown) => RequestOutcome::Unknown,
                     }
@@ -159,9 +159,9 @@ impl CustomerSession {
         match drafted {
             Err(status) => self.refuse_submit(header, &caller, status),
             Ok(recipients) => {
-                let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
+                let (gateway, is_3_4, submit) = (self.gateway.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    match accept_all(&world, &caller, recipients, is_3_4, submit).await {
+                    match accept_all(&gateway, &caller, recipients, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Multi(header, accepted),
                         Err(Unknown) => RequestOutcome::Unknown,
                     }
@@ -177,16 +177,16 @@ impl CustomerSession {
         name: Name,
         query: Result<QueryRequest, CommandStatus>,
     ) {
-        let now = self.world.clock.now();
+        let now = self.gateway.clock.now();
         let admitted = self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit_query(now));
         match query {
             _ if !admitted => self.refuse(header, CommandStatus::THROTTLED),
             Err(status) => self.refuse(header, status),
             Ok(query) => {
-                let (world, account) = (self.world.clone(), caller.account);
-                self.work(
-                    async move { RequestOutcome::Queried(header, name, query.run(&world, account).await) },
-                );
+                let (gateway, account) = (self.gateway.clone(), caller.account);
+                self.work(async move {
+                    RequestOutcome::Queried(header, name, query.run(&gateway, account).await)
+                });
             }
         }
     }
@@ -195,9 +195,9 @@ impl CustomerSession {
         match cancel {
             Err(status) => self.refuse(header, status),
             Ok(cancel) => {
-                let (world, account) = (self.world.clone(), caller.account);
+                let (gateway, account) = (self.gateway.clone(), caller.account);
                 self.work(
-                    async move { RequestOutcome::Cancelled(header, cancel.run(&world, account).await) },
+                    async move { RequestOutcome::Cancelled(header, cancel.run(&gateway, account).await) },
                 );
             }
         }
@@ -249,7 +249,7 @@ impl CustomerSession {
     }
 
     fn answer(&mut self, header: Header, pdu: &Pdu<'_>) {
-        let sent = self.session.respond(header, pdu, moment(self.world.clock.moment()));
+        let sent = self.session.respond(header, pdu, moment(self.gateway.clock.moment()));
         note_unanswered(sent);
     }
 
@@ -257,20 +257,20 @@ impl CustomerSession {
         let status = in_version(status, self.is_3_4());
         if let Some(bound) = &self.bound {
             if matches!(header.command, CommandId::SUBMIT_SM | CommandId::DATA_SM | CommandId::SUBMIT_MULTI) {
-                bound.place.submitted(1, self.world.clock.moment());
+                bound.place.submitted(1, self.gateway.clock.moment());
                 bound.place.refused(1);
             }
             bound
                 .place
-                .failed(format!("{} was rejected with {status}", header.command), self.world.clock.now());
+                .failed(format!("{} was rejected with {status}", header.command), self.gateway.clock.now());
         }
-        let sent = self.session.reject(header, status, moment(self.world.clock.moment()));
+        let sent = self.session.reject(header, status, moment(self.gateway.clock.moment()));
         note_unanswered(sent);
     }
 
     fn count_submitted(&self) {
         if let Some(bound) = &self.bound {
-            bound.place.submitted(1, self.world.clock.moment());
+            bound.place.submitted(1, self.gateway.clock.moment());
         }
     }
 
@@ -291,15 +291,15 @@ fn access(caller: &Caller) -> &SmppAccess {
 }
 
 async fn accept(
-    world: &World,
+    gateway: &Gateway,
     caller: &Caller,
     submission: &Submission,
     is_3_4: bool,
     submit: Submit,
 ) -> Result<Result<Name, CommandStatus>, Unknown> {
-    Ok(match app::submit_message(world, caller, submission).await {
+    Ok(match app::submit_message(gateway, caller, submission).await {
         Ok(Submitted::Accepted(accepted)) => {
-            submit.note_accepted(world, caller, accepted.message);
+            submit.note_accepted(gateway, caller, accepted.message);
             Ok(match accepted.alias {
                 Some(alias) => written(alias),
                 None => written(accepted.message),
@@ -310,7 +310,7 @@ async fn accept(
         Ok(Submitted::Unknown) => return Err(Unknown),
         Err(refusal) => {
             let status = status_of(&refusal, access(caller), is_3_4);
-            submit.note_refused(world, caller, &refusal, status);
+            submit.note_refused(gateway, caller, &refusal, status);
             Err(status)
         }
     })
@@ -339,7 +339,7 @@ fn recipients_of(
 
 /// Accepts a separate message for each recipient, with its own charge. Fails if no recipient was accepted.
 async fn accept_all(
-    world: &Arc<World>,
+    gateway: &Arc<Gateway>,
     caller: &Caller,
     recipients: Vec<Recipient>,
     is_3_4: bool,
@@ -352,9 +352,9 @@ async fn accept_all(
     for some in recipients.chunks(RECIPIENTS_AT_ONCE) {
         let accepted = join_all(some.iter().map(|recipient| async {
             match &recipient.submission {
-                Ok(submission) => accept(world, caller, submission, is_3_4, submit).await,
+                Ok(submission) => accept(gateway, caller, submission, is_3_4, submit).await,
                 Err(status) => {
-                    submit.note_invalid(world, caller, *status);
+                    submit.note_invalid(gateway, caller, *status);
                     Ok(Err(*status))
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::wire::BindSocket;
 use super::{Bound, moment};
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_smpp::Session;
 use hermod_store::ReportId;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ pub(super) enum SocketEvent {
 pub(super) async fn on_wire<S>(
     wire: &mut BindSocket<S>,
     session: &mut Session<ReportId>,
-    world: &World,
+    gateway: &Gateway,
     is_open: bool,
     bound: Option<&Bound>,
 ) -> SocketEvent
@@ -31,7 +31,7 @@ where
         if let Poll::Ready(written) = wire.poll_write(context, session.output()) {
             return Poll::Ready(written.map_or(SocketEvent::Gone, |()| SocketEvent::Written));
         }
-        let now = world.clock.moment();
+        let now = gateway.clock.moment();
         let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
         if !is_open || is_paused || !session.may_read() {
             return Poll::Pending;

@@ -2,7 +2,7 @@
 
 use crate::app::{AnsweredRequest, Caller, CallerName, Rejection, caller_of, note_request};
 use crate::clock::Moment;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::ids::MessageId;
 use hermod_domain::refusal::Refusal;
 use hermod_smpp::{CommandId, CommandStatus};
@@ -18,33 +18,33 @@ pub(super) struct Submit {
 }
 
 impl Submit {
-    pub(super) fn note_accepted(self, world: &World, caller: &Caller, message: MessageId) {
-        self.note(world, caller, CommandStatus::OK, None, Some(message));
+    pub(super) fn note_accepted(self, gateway: &Gateway, caller: &Caller, message: MessageId) {
+        self.note(gateway, caller, CommandStatus::OK, None, Some(message));
     }
 
     pub(super) fn note_refused(
         self,
-        world: &World,
+        gateway: &Gateway,
         caller: &Caller,
         refusal: &Refusal,
         status: CommandStatus,
     ) {
-        self.note(world, caller, status, Some(Rejection::of(refusal)), None);
+        self.note(gateway, caller, status, Some(Rejection::of(refusal)), None);
     }
 
     /// Notes a submit that was rejected before its message was checked: a field is invalid, or it was too fast.
-    pub(super) fn note_invalid(self, world: &World, caller: &Caller, status: CommandStatus) {
+    pub(super) fn note_invalid(self, gateway: &Gateway, caller: &Caller, status: CommandStatus) {
         let code = status.name().map_or_else(|| format!("0x{:08x}", status.0), str::to_owned);
         let reason = match status {
             CommandStatus::THROTTLED => "the submit rate of the bind or its account was exceeded".into(),
             status => format!("a field of the {} is invalid: {status}", self.command).into(),
         };
-        self.note(world, caller, status, Some(Rejection { code: code.into(), reason }), None);
+        self.note(gateway, caller, status, Some(Rejection { code: code.into(), reason }), None);
     }
 
     fn note(
         self,
-        world: &World,
+        gateway: &Gateway,
         caller: &Caller,
         status: CommandStatus,
         rejection: Option<Rejection>,
@@ -60,11 +60,11 @@ impl Submit {
             address: Some(peer),
             status: status.0,
             rejection,
-            took_ms: world.clock.moment().0.saturating_sub(began.0),
+            took_ms: gateway.clock.moment().0.saturating_sub(began.0),
             request: None,
             replay: Replay::No,
             message,
         };
-        note_request(world, answered);
+        note_request(gateway, answered);
     }
 }

@@ -1,7 +1,7 @@
 //! Limits how fast a bind may submit and query. A client that ignores throttling is not read from for a while.
 
 use crate::clock::Moment;
-use crate::world::World;
+use crate::gateway::Gateway;
 use hermod_domain::catalogue::{Account, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};
@@ -41,13 +41,13 @@ impl SubmitRate {
     }
 
     /// Takes `parts` tokens. Returns false if there are not enough.
-    pub(super) fn admit(&mut self, world: &World, account: (AccountId, &Account), parts: u32) -> bool {
+    pub(super) fn admit(&mut self, gateway: &Gateway, account: (AccountId, &Account), parts: u32) -> bool {
         let (id, document) = account;
-        let now = world.clock.now();
+        let now = gateway.clock.now();
         let admitted = match document.tier {
             Tier::Standard => {
                 let per_second = rate(document.smpp_rate.unwrap_or(STANDARD_PER_SECOND));
-                world.take_submits(id, per_second, parts)
+                gateway.take_submits(id, per_second, parts)
             }
             Tier::Enterprise => {
                 let per_second = rate(document.smpp_rate.unwrap_or(ENTERPRISE_PER_SECOND));
@@ -59,7 +59,7 @@ impl SubmitRate {
             }
         };
         if !admitted {
-            self.on_throttled(world.clock.moment());
+            self.on_throttled(gateway.clock.moment());
         }
         admitted
     }

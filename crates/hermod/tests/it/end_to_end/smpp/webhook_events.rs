@@ -26,7 +26,7 @@ async fn start_scenario() -> Scenario {
 
 /// Returns message and status of the webhook events, oldest first.
 async fn events(s: &Scenario) -> Vec<(String, &'static str)> {
-    let store = &s.world().store;
+    let store = &s.gateway().store;
     let alice = account_id(store).await;
     let events =
         store.webhook_events(alice, WebhookFilter::default(), None, 100).await.expect("the store answers");

@@ -43,7 +43,7 @@ async fn scenario_with_failing_webhook(hooks: &WebhookReceiver) -> Scenario {
 async fn webhook_that_fails_for_minutes_raises_an_alarm_over_restarts_until_it_succeeds() {
     let hooks = receiver(ReceiverBehaviour::Status(500));
     let mut s = scenario_with_failing_webhook(&hooks).await;
-    let alarm = s.world().alarms.list().into_iter().find(|alarm| alarm.about == "alice/dlr");
+    let alarm = s.gateway().alarms.list().into_iter().find(|alarm| alarm.about == "alice/dlr");
     let detail = alarm.expect("the alarm is raised").detail;
     assert!(detail.ends_with("the last got status 500"), "{detail}");
     s.restart().await;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Waits for `count` attempts of alice's first event and returns their outcomes, oldest first.
 async fn outcomes(s: &Scenario, count: usize) -> Vec<String> {
-    let store = &s.world().store;
+    let store = &s.gateway().store;
     let account = crate::store_access::account_id(store).await;
     let started = crate::real_time::now();
     loop {

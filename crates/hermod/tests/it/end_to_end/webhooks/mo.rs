@@ -7,7 +7,7 @@ use hermod_store::Inbound;
 async fn mo_message_is_posted_with_its_four_fields() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = scenario_with_webhook(&hooks, Script::new()).await;
-    let (store, now) = (&s.world().store, s.world().clock.now());
+    let (store, now) = (&s.gateway().store, s.gateway().clock.now());
     let said = Inbound {
         account: crate::store_access::account_id(store).await,
         from: "4915112345678".to_owned(),
@@ -44,14 +44,14 @@ async fn failing_delivery_report_webhook_does_not_delay_the_inbound_webhook() {
         s.alice.send(TO, &format!("into the void {n}")).await.accepted();
     }
     dead.wait_for(4, PATIENCE).await;
-    let store = &s.world().store;
+    let store = &s.gateway().store;
     let account = crate::store_access::account_id(store).await;
     let said = |text: &str| Inbound {
         account,
         from: TO.to_owned(),
         to: "80808".to_owned(),
         text: text.to_owned(),
-        received_at: s.world().clock.now(),
+        received_at: s.gateway().clock.now(),
     };
     for text in ["one", "two", "three"] {
         store.receive(said(text)).await.expect("it is stored");

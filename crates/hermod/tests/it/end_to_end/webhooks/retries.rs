@@ -10,7 +10,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Returns alice's event.
 async fn listed(s: &Scenario) -> hermod_store::WebhookRecord {
-    let store = &s.world().store;
+    let store = &s.gateway().store;
     let account = crate::store_access::account_id(store).await;
     let events = store.webhook_events(account, WebhookFilter::default(), None, 10).await.expect("a list");
     assert_eq!(events.len(), 1, "{events:?}");
@@ -52,7 +52,7 @@ async fn failing_webhook_is_tried_six_times_on_schedule_with_the_same_body() {
     for (count, wait) in (1..).zip(waits) {
         wait_for_posts(&hooks, count).await;
         let event = wait_for_attempts(&s, u32::try_from(count).expect("a few")).await;
-        let due = event.due_at.expect("it waits").since(s.world().clock.now());
+        let due = event.due_at.expect("it waits").since(s.gateway().clock.now());
         assert!(wait * 9 / 10 - SECOND <= due && due <= wait * 11 / 10, "{due:?} after {count} failures");
         s.skip(wait * 85 / 100);
         assert_post_count(&hooks, count).await;
@@ -74,8 +74,8 @@ async fn failing_webhook_is_tried_six_times_on_schedule_with_the_same_body() {
 
     // A replay posts the same body.
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
-    let (store, event) = (&s.world().store, listed(&s).await);
-    let replayed = store.replay_webhook(event.account, event.id, s.world().clock.now()).await;
+    let (store, event) = (&s.gateway().store, listed(&s).await);
+    let replayed = store.replay_webhook(event.account, event.id, s.gateway().clock.now()).await;
     assert_eq!(replayed.expect("it is kept"), WebhookReplay::Again);
     let again = &wait_for_posts(&hooks, 7).await[6];
     assert_eq!((&again.body, header(again, "webhook-id")), (&caught[0].body, ids[0]));
@@ -175,7 +175,7 @@ async fn event_fails_when_its_webhook_address_is_removed_and_can_be_replayed() {
     s.skip(Duration::from_secs(56));
     wait_for_state(&s, WebhookState::Failed(GiveUpReason::NoAddress)).await;
     assert_post_count(&hooks, 1).await;
-    let figures = s.world().store.webhook_figures(event.account).await.expect("figures");
+    let figures = s.gateway().store.webhook_figures(event.account).await.expect("figures");
     let dlr = figures.iter().find(|one| one.kind == WebhookKind::Dlr).expect("one for each kind");
     assert_eq!((dlr.waiting, dlr.failed), (0, 1));
 
@@ -187,7 +187,7 @@ async fn event_fails_when_its_webhook_address_is_removed_and_can_be_replayed() {
     ))
     .await;
     let endpoint = Endpoint { account: event.account, kind: WebhookKind::Dlr };
-    let (store, now) = (&s.world().store, s.world().clock.now());
+    let (store, now) = (&s.gateway().store, s.gateway().clock.now());
     let replayed = store.replay_failed(endpoint, event.at, None, 100, now).await.expect("a replay");
     assert_eq!((replayed.replayed, replayed.next), (1, None));
     wait_for_posts(&hooks, 2).await;

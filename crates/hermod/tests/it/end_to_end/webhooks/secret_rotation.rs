@@ -9,14 +9,14 @@ const NEW: &str = "alices-other-webhook-secret";
 
 /// Takes one rotation step.
 async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
-    let world = s.world();
-    let rows = world.store.catalogue().await.expect("a catalogue");
-    let plan = provision::rotate(rows, &world.pepper, "alice", &step, world.clock.now());
+    let gateway = s.gateway();
+    let rows = gateway.store.catalogue().await.expect("a catalogue");
+    let plan = provision::rotate(rows, &gateway.pepper, "alice", &step, gateway.clock.now());
     let plan = plan.map_err(|refusal| refusal.to_string())?;
-    provision::carry_out(&world.store, &plan, &Author::operator(None), world.clock.now())
+    provision::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())
         .await
         .expect("it can be stored");
-    world.set_catalogue(plan.catalogue);
+    gateway.set_catalogue(plan.catalogue);
     Ok(())
 }
 

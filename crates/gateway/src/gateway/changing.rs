@@ -1,6 +1,6 @@
 //! Changes of the catalogue, one at a time over all nodes.
 
-use super::World;
+use super::Gateway;
 use hermod_store::{CatalogueLock, StoreError};
 
 /// The right to change the catalogue.
@@ -9,7 +9,7 @@ pub struct ChangingAlone<'a> {
     _here: tokio::sync::MutexGuard<'a, ()>,
 }
 
-impl World {
+impl Gateway {
     /// Waits until nothing else changes the catalogue, on any node. To be held from reading the store until the new catalogue is
     /// in effect.
     pub async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {

@@ -1,7 +1,7 @@
 //! The rate limits in memory. With several nodes each node tells the others ten times a second what it has admitted, and takes
 //! what they have admitted from its own buckets: so a customer has about the same rate on three nodes as on one.
 
-use super::World;
+use super::Gateway;
 use super::invitation_limit::{InvitationKeys, InvitationLimit};
 use crate::listeners::limit_key_of;
 use hermod_domain::ids::{AccountId, ConnectionId};
@@ -163,7 +163,7 @@ impl Limits {
     }
 }
 
-impl World {
+impl Gateway {
     /// Takes one token from a connection's bucket.
     pub fn take_token(&self, connection: ConnectionId, per_second: u32) -> RateLeft {
         let now = self.clock.now();

@@ -1,5 +1,5 @@
-//! Letters: what the gateway of one node tells that of another. The store carries them and does not read them; the node with the
-//! engine passes them on. A letter can be lost, with a connection or because too many wait.
+//! Envelopes: what the gateway of one node tells that of another. The store carries them and does not read them; the node with the
+//! engine passes them on. An envelope can be lost, with a connection or because too many wait.
 
 use crate::node_run::NodeRun;
 use metrics::counter;
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Letters that wait to be read.
+/// Envelopes that wait to be read.
 const UNREAD_MAX: usize = 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct NodeEnvelope {
     pub from: NodeRun,
     /// None for all other nodes.
     pub to: Option<NodeRun>,
     pub octets: Vec<u8>,
 }
 
-impl Letter {
+impl NodeEnvelope {
     pub(crate) fn is_for(&self, node: NodeRun) -> bool {
         self.from != node && self.to.is_none_or(|to| to == node)
     }
 }
 
-/// The letters to this node.
+/// The envelopes to this node.
 pub(crate) struct Inbox {
-    arriving: mpsc::Sender<Letter>,
-    unread: Mutex<Option<mpsc::Receiver<Letter>>>,
+    arriving: mpsc::Sender<NodeEnvelope>,
+    unread: Mutex<Option<mpsc::Receiver<NodeEnvelope>>>,
 }
 
 impl Default for Inbox {
@@ -38,19 +38,19 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    pub(crate) fn put(&self, letter: Letter) {
-        if self.arriving.try_send(letter).is_err() {
+    pub(crate) fn put(&self, envelope: NodeEnvelope) {
+        if self.arriving.try_send(envelope).is_err() {
             count_lost();
         }
     }
 
-    /// Returns the letters that arrive; none if it was called before.
-    pub(crate) fn open(&self) -> Option<mpsc::Receiver<Letter>> {
+    /// Returns the envelopes that arrive; none if it was called before.
+    pub(crate) fn open(&self) -> Option<mpsc::Receiver<NodeEnvelope>> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Counts a letter that was not carried.
+/// Counts an envelope that was not carried.
 pub(crate) fn count_lost() {
-    counter!("hermod_node_letters_lost_total").increment(1);
+    counter!("hermod_node_messages_lost_total").increment(1);
 }

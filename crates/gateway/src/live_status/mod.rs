@@ -1,8 +1,7 @@
-//! The status board: the live state of carriers, links and customer binds, probes, traces and alarms. Written by the
+//! The live state of carriers, links and customer binds, probes, traces and alarms. Written by the
 //! edges; read by routing, metrics and the operator.
 
 mod alarms;
-mod asks;
 mod bind_status;
 mod binds;
 mod carrier_state;
@@ -13,6 +12,7 @@ mod inbound_polls;
 mod key_uses;
 mod link_status;
 mod mail;
+mod node_queries;
 mod probes;
 mod request_log;
 mod slots;
@@ -23,16 +23,16 @@ mod webhook_posting;
 mod webhook_tests;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
-pub use asks::{Ask, Asks, NodeAnswer};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, QueueStatus, SLOW_AFTER, Stopped};
-pub use carriers::{CarrierBoard, CarrierSnapshot};
+pub use carriers::{CarrierSnapshot, LiveCarriers};
 pub use history::Recent;
 pub use inbound_polls::InboundPolls;
 pub use key_uses::{KeyUse, KeyUses};
 pub use link_status::{Direction, LastError, LinkSettings, LinkSnapshot, LinkState, LinkStatus};
 pub use mail::{Mail, MailQueue, MailQueueFull};
+pub use node_queries::{NodeAnswer, PendingQueries, PendingQuery};
 pub use probes::{NoProbe, PROBE_WAIT_MAX, Probe, ProbeLine, ProbeReport, ProbeRequest, ProbeStep, Probes};
 pub use request_log::RequestLog;
 pub use slots::{EXPORTS_MAX, FEEDS_MAX, NoSlot, Slot, Slots};
@@ -40,6 +40,6 @@ pub use trace::{PduDirection, TRACE_LINES_MAX, Trace, TraceLine};
 pub use traffic::Traffic;
 pub use watched::WatchedControls;
 pub use webhook_posting::{
-    EndedPosting, Failing, PostingLetter, PostingNotice, PostingOrder, WebhookPosting,
+    EndedPosting, Failing, PostingMessage, PostingNotice, PostingOrder, WebhookPosting,
 };
 pub use webhook_tests::{NoTest, TestEvent, TestReport, TestRequest, WebhookTests};

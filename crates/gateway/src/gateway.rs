@@ -1,4 +1,4 @@
-//! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
+//! The shared state of a gateway: clock, store, current catalogue, live status, and the rate limits in memory.
 
 mod changing;
 mod invitation_limit;
@@ -9,12 +9,12 @@ pub use changing::ChangingAlone;
 use limits::Limits;
 pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 
-use crate::board::{
-    AlarmKind, Alarms, Asks, Binds, CarrierBoard, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, MailQueue,
-    Probes, RequestLog, Slots, WatchedControls, WebhookPosting, WebhookTests,
-};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
+use crate::live_status::{
+    AlarmKind, Alarms, Binds, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, LiveCarriers, MailQueue,
+    PendingQueries, Probes, RequestLog, Slots, WatchedControls, WebhookPosting, WebhookTests,
+};
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
@@ -31,12 +31,12 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-pub struct World {
+pub struct Gateway {
     pub clock: Clock,
     pub store: Store,
     pub pepper: Pepper,
     /// The state of carriers and links.
-    pub carriers: CarrierBoard,
+    pub carriers: LiveCarriers,
     /// Conditions that need the operator.
     pub alarms: Alarms,
     /// The binds of customers.
@@ -60,7 +60,7 @@ pub struct World {
     /// How far customers have polled their MO messages.
     pub inbound_polls: InboundPolls,
     /// Questions to other nodes that wait for answers.
-    pub asks: Asks,
+    pub node_queries: PendingQueries,
     /// Cancelled when an operator wants this node to stop.
     pub stop_wanted: CancellationToken,
     /// Mails to users.
@@ -99,23 +99,23 @@ pub struct SmppServer {
     pub idle_timeout: Duration,
 }
 
-impl World {
+impl Gateway {
     pub fn new(
         clock: Clock,
         store: Store,
         pepper: Pepper,
         catalogue: Catalogue,
         validity: Duration,
-    ) -> World {
+    ) -> Gateway {
         let catalogue = Arc::new(catalogue);
         store.set_catalogue(catalogue.clone());
         let limits = Limits::new(pepper.limits_seed(), store.has_nodes());
-        World {
+        Gateway {
             numbers: ShownNumbers::new(pepper.shown_numbers_key()),
             clock,
             store,
             pepper,
-            carriers: CarrierBoard::default(),
+            carriers: LiveCarriers::default(),
             alarms: Alarms::default(),
             binds: Binds::default(),
             probes: Probes::default(),
@@ -134,7 +134,7 @@ impl World {
             catalogues: watch::Sender::new(0),
             limits,
             split_messages: Mutex::default(),
-            asks: Asks::default(),
+            node_queries: PendingQueries::default(),
             stop_wanted: CancellationToken::new(),
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
             stop_announced: AtomicBool::new(false),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Letters that wait for the webhook edge. What is lost is said again soon.
+/// Messages of nodes that wait for the webhook edge. What is lost is said again soon.
 const UNREAD_MAX: usize = 256;
 
 /// An endpoint without a successful post since `since`.
@@ -21,7 +21,7 @@ pub struct Failing {
 
 /// What nodes tell each other about posting webhooks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PostingLetter {
+pub enum PostingMessage {
     Order(PostingOrder),
     Notice(PostingNotice),
 }
@@ -56,10 +56,10 @@ pub struct EndedPosting {
     pub failing: Option<Failing>,
 }
 
-/// The letters of other nodes to the webhook edge of this one.
+/// The messages of other nodes to the webhook edge of this one.
 pub struct WebhookPosting {
-    arriving: mpsc::Sender<(NodeRun, PostingLetter)>,
-    unread: Mutex<Option<mpsc::Receiver<(NodeRun, PostingLetter)>>>,
+    arriving: mpsc::Sender<(NodeRun, PostingMessage)>,
+    unread: Mutex<Option<mpsc::Receiver<(NodeRun, PostingMessage)>>>,
 }
 
 impl Default for WebhookPosting {
@@ -70,13 +70,13 @@ impl Default for WebhookPosting {
 }
 
 impl WebhookPosting {
-    /// Passes a letter on. It is lost if too many wait.
-    pub fn put(&self, from: NodeRun, letter: PostingLetter) {
-        let _ = self.arriving.try_send((from, letter));
+    /// Passes a message on. It is lost if too many wait.
+    pub fn put(&self, from: NodeRun, message: PostingMessage) {
+        let _ = self.arriving.try_send((from, message));
     }
 
-    /// Returns the letters as they arrive; none if it was called before.
-    pub fn letters(&self) -> Option<mpsc::Receiver<(NodeRun, PostingLetter)>> {
+    /// Returns the messages as they arrive; none if it was called before.
+    pub fn messages(&self) -> Option<mpsc::Receiver<(NodeRun, PostingMessage)>> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

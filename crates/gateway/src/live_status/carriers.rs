@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// One entry per carrier of the catalogue.
 #[derive(Debug, Default)]
-pub struct CarrierBoard {
+pub struct LiveCarriers {
     states: RwLock<BTreeMap<CarrierId, Arc<CarrierState>>>,
     /// The best health that another node says a carrier has.
     elsewhere: RwLock<BTreeMap<CarrierId, Health>>,
@@ -32,7 +32,7 @@ pub struct CarrierSnapshot {
     pub tracing_until: Option<Timestamp>,
 }
 
-impl CarrierBoard {
+impl LiveCarriers {
     /// Returns the health of a carrier; down if it is unknown. The links of other nodes count like our own.
     pub fn health(&self, carrier: CarrierId) -> Health {
         let here = self.get(carrier).map_or(Health::Down, |state| state.health());
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn list_shows_each_link_with_its_counters() {
-        let board = CarrierBoard::default();
-        assert_eq!(board.health(ACME), Health::Down);
-        let state = board.open(ACME, "acme");
+        let carriers = LiveCarriers::default();
+        assert_eq!(carriers.health(ACME), Health::Down);
+        let state = carriers.open(ACME, "acme");
         let receiver = state.link(1, Direction::Receives, settings(10), at(1));
         let sender = state.link(1, Direction::Sends, settings(10), at(1));
         receiver.enter(LinkState::Bound, at(2));
@@ -142,7 +142,7 @@ mod tests {
         sender.accepted();
         sender.refused(ErrorClass::Temporary);
 
-        let shown = &board.list(Moment(1_000))[0];
+        let shown = &carriers.list(Moment(1_000))[0];
         assert_eq!((shown.id, shown.name.as_str(), shown.links.len()), (ACME, "acme", 2));
         let link = &shown.links[0];
         assert_eq!((link.number, link.direction.as_str(), link.state.as_str()), (1, "sends", "bound"));
@@ -155,13 +155,13 @@ mod tests {
 
     #[test]
     fn link_with_new_settings_keeps_its_counters_and_a_removed_one_is_hidden() {
-        let board = CarrierBoard::default();
-        let state = board.open(ACME, "acme");
+        let carriers = LiveCarriers::default();
+        let state = carriers.open(ACME, "acme");
         let links = [1, 2].map(|number| state.link(number, Direction::Both, settings(10), at(1)));
         links.iter().for_each(|link| link.accepted());
         state.retire_links(at(2));
         state.link(1, Direction::Both, settings(20), at(2)).accepted();
-        let shown = &board.list(Moment(0))[0];
+        let shown = &carriers.list(Moment(0))[0];
         assert_eq!(shown.links.len(), 1);
         assert_eq!((shown.links[0].window, shown.links[0].totals.accepted), (20, 2));
         assert_eq!(state.totals().accepted, 3);
@@ -169,19 +169,19 @@ mod tests {
 
     #[test]
     fn stopped_carrier_keeps_its_first_reason_until_resumed() {
-        let board = CarrierBoard::default();
-        let state = board.open(ACME, "acme");
+        let carriers = LiveCarriers::default();
+        let state = carriers.open(ACME, "acme");
         let mut watching = state.watch_stopped();
         state.stop("protocol errors".to_owned(), at(5));
         state.stop("more errors".to_owned(), at(6));
         assert!(watching.has_changed().unwrap());
         watching.mark_unchanged();
-        let stopped = board.list(Moment(0))[0].stopped_for.clone();
+        let stopped = carriers.list(Moment(0))[0].stopped_for.clone();
         assert_eq!(stopped, Some(Stopped { since: at(5), why: "protocol errors".to_owned() }));
-        assert_eq!(board.health(ACME), Health::Stopped);
-        assert!(board.resume(ACME, Moment(9)));
+        assert_eq!(carriers.health(ACME), Health::Stopped);
+        assert!(carriers.resume(ACME, Moment(9)));
         assert!(watching.has_changed().unwrap());
-        assert_eq!(board.health(ACME), Health::Down);
-        assert!(!board.resume(ACME, Moment(9)) && !board.resume(CarrierId::new(9), Moment(9)));
+        assert_eq!(carriers.health(ACME), Health::Down);
+        assert!(!carriers.resume(ACME, Moment(9)) && !carriers.resume(CarrierId::new(9), Moment(9)));
     }
 }

@@ -8,9 +8,9 @@ pub use requests::{PastAnswer, PastRequest, play_requests};
 
 use crate::app::{Caller, Submitted, submit_message};
 use crate::clock::{Clock, within};
+use crate::gateway::Gateway;
 use crate::provision::{self, ProvisionError};
 use crate::running::Opened;
-use crate::world::World;
 use futures_util::future::join_all;
 use hermod_domain::carrier::{Health, IdConversion};
 use hermod_domain::ids::{CarrierId, MessageId, RemoteId};
@@ -153,7 +153,7 @@ pub async fn play(opened: &Opened, carrier: &str, traffic: PastTraffic) -> Resul
 }
 
 struct Player {
-    worlds: Vec<World>,
+    gateways: Vec<Gateway>,
     port: LinkPort,
     /// The last id that the carrier gave.
     remote: u64,
@@ -171,17 +171,17 @@ impl Player {
     async fn start(opened: &Opened, carrier: &str, start: Timestamp) -> Result<Player, PastError> {
         let catalogue = provision::load_catalogue(&opened.store).await?;
         let id = carrier_id(&catalogue, carrier).ok_or_else(|| PastError::NoCarrier(carrier.to_owned()))?;
-        let mut worlds = Vec::with_capacity(TOGETHER);
+        let mut gateways = Vec::with_capacity(TOGETHER);
         for _ in 0..TOGETHER {
             let catalogue = provision::load_catalogue(&opened.store).await?;
             let (clock, store, pepper) = (Clock::manual(start), opened.store.clone(), opened.pepper.clone());
-            let world = World::new(clock, store, pepper, catalogue, VALIDITY);
-            world.carriers.set_health(id, Health::Up);
-            worlds.push(world);
+            let gateway = Gateway::new(clock, store, pepper, catalogue, VALIDITY);
+            gateway.carriers.set_health(id, Health::Up);
+            gateways.push(gateway);
         }
         let port = opened.store.open_link(id, LinkKind::Sends, IdConversion::None).await?;
         port.record(Vec::new(), Vec::new(), Vec::new(), SLOTS, start).await?;
-        Ok(Player { worlds, port, remote: 0, sequence: 0 })
+        Ok(Player { gateways, port, remote: 0, sequence: 0 })
     }
 
     /// Plays a part of the traffic to its end. Returns how many messages were accepted.
@@ -191,7 +191,7 @@ impl Player {
         for together in sent.chunks(TOGETHER) {
             // The writer commits them together.
             let submissions =
-                together.iter().zip(&self.worlds).map(|(message, world)| submit(world, message));
+                together.iter().zip(&self.gateways).map(|(message, gateway)| submit(gateway, message));
             for (message, outcome) in together.iter().zip(join_all(submissions).await) {
                 if let Some((id, count)) = outcome? {
                     parts += usize::from(count);
@@ -296,14 +296,14 @@ impl Player {
 }
 
 /// Submits a message at its time. Returns its id and parts; none if it was rejected or held.
-async fn submit(world: &World, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
+async fn submit(gateway: &Gateway, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
     let PastMessage { at, key, from, to, text, .. } = message;
     let invalid = |what: &dyn std::fmt::Display| PastError::Invalid(format!("{to} {text:?}: {what}"));
-    world.clock.advance(at.since(world.clock.now()));
-    let catalogue = world.catalogue();
+    gateway.clock.advance(at.since(gateway.clock.now()));
+    let catalogue = gateway.catalogue();
     let caller = Caller::with_key(&catalogue, key).ok_or_else(|| invalid(&"unknown key"))?;
     let submission = plain_submission(from.as_deref(), to, text).map_err(|error| invalid(&error))?;
-    match submit_message(world, &caller, &submission).await {
+    match submit_message(gateway, &caller, &submission).await {
         Ok(Submitted::Accepted(accepted)) => Ok(Some((accepted.message, accepted.parts))),
         Ok(Submitted::Replayed(_) | Submitted::Unknown) | Err(_) => Ok(None),
     }

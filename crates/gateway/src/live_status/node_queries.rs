@@ -11,7 +11,7 @@ const ANSWERS_MAX: usize = 256;
 
 /// Bounded by the requests of operators, which wait for the answers.
 #[derive(Default)]
-pub struct Asks {
+pub struct PendingQueries {
     numbers: AtomicU64,
     waiting: Mutex<HashMap<u64, mpsc::Sender<NodeAnswer>>>,
 }
@@ -23,18 +23,18 @@ pub struct NodeAnswer {
 }
 
 /// A question. Dropping it ends the wait.
-pub struct Ask<'a> {
-    asks: &'a Asks,
+pub struct PendingQuery<'a> {
+    all: &'a PendingQueries,
     pub number: u64,
     answers: mpsc::Receiver<NodeAnswer>,
 }
 
-impl Asks {
-    pub fn begin(&self) -> Ask<'_> {
+impl PendingQueries {
+    pub fn begin(&self) -> PendingQuery<'_> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (sender, answers) = mpsc::channel(ANSWERS_MAX);
         self.waiting().insert(number, sender);
-        Ask { asks: self, number, answers }
+        PendingQuery { all: self, number, answers }
     }
 
     /// Passes an answer to the request that waits for it. If that has ended, the answer is dropped.
@@ -50,14 +50,14 @@ impl Asks {
     }
 }
 
-impl Ask<'_> {
+impl PendingQuery<'_> {
     pub async fn next(&mut self) -> Option<NodeAnswer> {
         self.answers.recv().await
     }
 }
 
-impl Drop for Ask<'_> {
+impl Drop for PendingQuery<'_> {
     fn drop(&mut self) {
-        self.asks.waiting().remove(&self.number);
+        self.all.waiting().remove(&self.number);
     }
 }

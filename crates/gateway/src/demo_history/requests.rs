@@ -6,10 +6,10 @@ use crate::app::operator::{
 };
 use crate::author::{Acting, Author};
 use crate::clock::Clock;
+use crate::gateway::Gateway;
 use crate::provision;
 use crate::running::Opened;
 use crate::views::customer_requests::{AcceptRequest, CustomerRequestDraft, DeclineRequest};
-use crate::world::World;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,12 +35,12 @@ pub enum PastAnswer {
 pub async fn play_requests(opened: &Opened, requests: Vec<PastRequest>) -> Result<(), PastError> {
     let refused = |refusal: OperatorRefusal| PastError::Invalid(refusal.to_string());
     for PastRequest { at, account, by, draft, answer } in requests {
-        let world = world_at(opened, at).await?;
-        let customer = Acting { world, author: Author::user(&by, None) };
+        let gateway = gateway_at(opened, at).await?;
+        let customer = Acting { gateway, author: Author::user(&by, None) };
         let id = make_customer_request(&customer, &account, draft).await.map_err(refused)?;
         let Some((after, answer)) = answer else { continue };
-        let world = world_at(opened, at.plus(after)).await?;
-        let operator = Acting { world, author: Author::operator(None) };
+        let gateway = gateway_at(opened, at.plus(after)).await?;
+        let operator = Acting { gateway, author: Author::operator(None) };
         match answer {
             PastAnswer::Accepted { note } => {
                 let decision = AcceptRequest { value: None, done: false, note };
@@ -54,8 +54,8 @@ pub async fn play_requests(opened: &Opened, requests: Vec<PastRequest>) -> Resul
     Ok(())
 }
 
-async fn world_at(opened: &Opened, at: Timestamp) -> Result<Arc<World>, PastError> {
+async fn gateway_at(opened: &Opened, at: Timestamp) -> Result<Arc<Gateway>, PastError> {
     let catalogue = provision::load_catalogue(&opened.store).await?;
     let (store, pepper) = (opened.store.clone(), opened.pepper.clone());
-    Ok(Arc::new(World::new(Clock::manual(at), store, pepper, catalogue, VALIDITY)))
+    Ok(Arc::new(Gateway::new(Clock::manual(at), store, pepper, catalogue, VALIDITY)))
 }

@@ -1,7 +1,7 @@
 //! The thread that empties the queue of operations. It runs the engine if this node has the right to write, and otherwise
 //! sends the operations to the node that has. When that node is gone it takes over, and runs the operations that were not run.
 
-use super::keeper::Keeping;
+use super::lease_renewal::OwnNode;
 use super::loading::{LoadedStore, Sending, load, stored_setup};
 use crate::access::Access;
 use crate::backend::{self, writing::WritingBackend};
@@ -36,7 +36,7 @@ const LAST_ANSWERS_MAX: Duration = Duration::from_secs(5);
 const ALONE_TRIES: u32 = 40;
 const ALONE_PAUSE: Duration = Duration::from_millis(200);
 
-pub(super) struct Seat {
+pub(super) struct NodeThread {
     pub server: Server,
     pub store: [u8; 16],
     /// None if this node cannot talk to others.
@@ -44,7 +44,7 @@ pub(super) struct Seat {
     pub access: Weak<Access>,
     pub shared: Arc<Shared>,
     pub queue: Arc<OpQueue>,
-    pub keeping: Arc<Keeping>,
+    pub own_node: Arc<OwnNode>,
     pub in_doubt_wait: Duration,
 }
 
@@ -71,12 +71,12 @@ enum Place {
     Nowhere,
 }
 
-impl Seat {
+impl NodeThread {
     /// Takes the engine if no node has it. Fails with [`StoreError::WriterElsewhere`] if another node has it that this one
     /// cannot talk to.
-    pub(super) fn sit(&self, now: Timestamp) -> Result<Role, StoreError> {
+    pub(super) fn take_role(&self, now: Timestamp) -> Result<Role, StoreError> {
         let front_end = self.wire.as_ref().map(|wire| {
-            Arc::new(FrontEnd::new(self.keeping.run, self.store, wire.clone(), self.shared.clone()))
+            Arc::new(FrontEnd::new(self.own_node.run, self.store, wire.clone(), self.shared.clone()))
         });
         for _ in 0..ALONE_TRIES {
             if let Some(engine) = self.take_engine(None, now)? {
@@ -87,8 +87,8 @@ impl Seat {
             }
             pause(ALONE_PAUSE);
         }
-        let standing = self.keeping.standing.borrow();
-        let name = standing.writing_node().map_or_else(String::new, |node| node.name.clone());
+        let status = self.own_node.status.borrow();
+        let name = status.writing_node().map_or_else(String::new, |node| node.name.clone());
         Err(StoreError::WriterElsewhere(name))
     }
 
@@ -110,7 +110,7 @@ impl Seat {
         if !matches!(self.place(), Place::Nowhere) {
             return Ok(None);
         }
-        let run = self.keeping.run;
+        let run = self.own_node.run;
         let Some(mut writing) = backend::take_writer(&self.server, run, &self.shared.lease)? else {
             return Ok(None);
         };
@@ -141,33 +141,33 @@ impl Seat {
 
     /// Begins to serve other nodes. `held`: the parts that links of this node have.
     fn serve_nodes(&self, sending: &[SendingPart], held: &HashSet<HeldPart>, others: HashSet<NodeRun>) {
-        let (Some(access), Some(handle)) = (self.access.upgrade(), self.keeping.handle()) else {
+        let (Some(access), Some(handle)) = (self.access.upgrade(), self.own_node.handle()) else {
             return self.shared.outboxes.set_served(true);
         };
         let parts = sending.iter().map(HeldPart::of).filter(|part| !held.contains(part)).collect();
         let unclaimed = Unclaimed { parts, waits_for: others };
         let sessions = Arc::new(EngineSessions::new(
-            self.keeping.run,
+            self.own_node.run,
             access,
             unclaimed,
-            self.keeping.standing.subscribe(),
+            self.own_node.status.subscribe(),
         ));
-        self.keeping.engine.send_replace(Some(sessions.clone()));
+        self.own_node.engine.send_replace(Some(sessions.clone()));
         // Without other nodes these parts are in doubt at once.
         #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
         let _ = handle.spawn(async move { sessions.begin_serving(REPORTS_HELD_MAX).await });
     }
 
     fn other_nodes(&self) -> HashSet<NodeRun> {
-        let standing = self.keeping.standing.borrow();
-        let others = standing.nodes.iter().filter(|node| !node.has_left && node.run != self.keeping.run);
+        let status = self.own_node.status.borrow();
+        let others = status.nodes.iter().filter(|node| !node.has_left && node.run != self.own_node.run);
         others.map(|node| node.run).collect()
     }
 
     fn place(&self) -> Place {
-        let standing = self.keeping.standing.borrow();
-        let Some(node) = standing.writing_node() else { return Place::Nowhere };
-        if node.run == self.keeping.run {
+        let status = self.own_node.status.borrow();
+        let Some(node) = status.writing_node() else { return Place::Nowhere };
+        if node.run == self.own_node.run {
             // It was taken, and the engine could not be loaded.
             return Place::Nowhere;
         }
@@ -242,7 +242,7 @@ impl Seat {
     }
 
     fn connect(&self, front_end: &Arc<FrontEnd>, address: SocketAddr) -> Option<EngineConnection> {
-        let handle = self.keeping.handle()?;
+        let handle = self.own_node.handle()?;
         match front_end.connect(address, self.now(), handle, &self.queue) {
             Ok(Some(engine)) => {
                 tracing::info!(%address, "Connected to the node with the engine");

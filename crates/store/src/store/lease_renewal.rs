@@ -1,7 +1,7 @@
 //! Keeps the lease of this node: a thread renews it every second, and looks after the other nodes. The node with the engine
 //! declares nodes dead whose leases have expired; the others watch the node with the engine.
 
-use crate::backend::{BindSlots, LinkSlots, Member, NodeRow, Standing};
+use crate::backend::{BindSlots, LinkSlots, Member, NodeRow, NodesStatus};
 use crate::error::StoreError;
 use crate::lease::{BootTime, Lease, RENEW_EVERY};
 use crate::node_run::NodeRun;
@@ -29,9 +29,9 @@ const FAREWELL_MAX: Duration = Duration::from_secs(3);
 const CLAIMS_MAX: usize = 2;
 
 /// This node among the others, for as long as the store is open.
-pub(crate) struct Keeping {
+pub(crate) struct OwnNode {
     pub run: NodeRun,
-    pub standing: watch::Sender<Standing>,
+    pub status: watch::Sender<NodesStatus>,
     /// What this node tells the others.
     pub notice: Mutex<Vec<u8>>,
     pub slots: Arc<LinkSlots>,
@@ -49,14 +49,14 @@ pub(crate) struct Keeping {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Keeping {
-    /// Takes part, with a first lease, and returns the member for [`Keeping::keep`].
-    pub(super) fn begin(member: &Member, lease: &Lease, server: &Server) -> Result<Keeping, StoreError> {
+impl OwnNode {
+    /// Takes part, with a first lease, and returns the member for [`OwnNode::keep`].
+    pub(super) fn begin(member: &Member, lease: &Lease, server: &Server) -> Result<OwnNode, StoreError> {
         let asked_at = BootTime::now();
-        let standing = member.renew(&[])?;
+        let status = member.renew(&[])?;
         lease.renew(asked_at);
-        if let Some(writer) = standing.writer
-            && standing.writing_node().is_none()
+        if let Some(writer) = status.writer
+            && status.writing_node().is_none()
         {
             member.end_connections(writer)?;
         }
@@ -66,9 +66,9 @@ impl Keeping {
             builder.worker_threads(1).thread_name("hermod-nodes").enable_all().build()
         });
         let runtime = runtime.transpose().map_err(|error| StoreError::Nodes(error.to_string()))?;
-        Ok(Keeping {
+        Ok(OwnNode {
             run: member.run,
-            standing: watch::Sender::new(standing),
+            status: watch::Sender::new(status),
             engine: watch::Sender::new(None),
             notice: Mutex::default(),
             slots: Arc::new(LinkSlots::new(server, member.run)),
@@ -88,20 +88,20 @@ impl Keeping {
 
     /// Starts the thread.
     pub(super) fn keep(
-        self: &Arc<Keeping>,
+        self: &Arc<OwnNode>,
         member: Member,
         shared: Arc<Shared>,
         queue: Arc<OpQueue>,
     ) -> Result<(), StoreError> {
-        let keeper = Keeper {
+        let renewal = LeaseRenewal {
             member,
-            keeping: Arc::downgrade(self),
+            own_node: Arc::downgrade(self),
             shared,
             queue,
             expired: HashMap::new(),
             commits: 0,
         };
-        let thread = std::thread::Builder::new().name("hermod-lease".to_owned()).spawn(move || keeper.run());
+        let thread = std::thread::Builder::new().name("hermod-lease".to_owned()).spawn(move || renewal.run());
         *lock(&self.thread) = Some(thread.map_err(|error| StoreError::Nodes(error.to_string()))?);
         Ok(())
     }
@@ -154,15 +154,15 @@ impl Keeping {
     }
 }
 
-impl Drop for Keeping {
+impl Drop for OwnNode {
     fn drop(&mut self) {
         self.end_runtime();
     }
 }
 
-struct Keeper {
+struct LeaseRenewal {
     member: Member,
-    keeping: Weak<Keeping>,
+    own_node: Weak<OwnNode>,
     shared: Arc<Shared>,
     queue: Arc<OpQueue>,
     /// How often the lease of a node was found expired in a row.
@@ -171,26 +171,26 @@ struct Keeper {
     commits: u64,
 }
 
-impl Keeper {
+impl LeaseRenewal {
     fn run(mut self) {
         let mut pause = RENEW_EVERY;
         let mut has_failed = false;
-        while let Some(keeping) = self.keeping.upgrade()
-            && keeping.wait(pause)
+        while let Some(own_node) = self.own_node.upgrade()
+            && own_node.wait(pause)
         {
             let asked_at = BootTime::now();
             // Before the renewal: what it finds may be older than a takeover meanwhile.
             let ran_engine = *self.shared.runs_engine.borrow();
-            let notice = lock(&keeping.notice).clone();
+            let notice = lock(&own_node.notice).clone();
             match self.member.renew(&notice) {
-                Ok(standing) => {
+                Ok(status) => {
                     (pause, has_failed) = (RENEW_EVERY, false);
-                    self.check(&standing, ran_engine);
+                    self.check(&status, ran_engine);
                     self.shared.lease.renew(asked_at);
-                    if let Err(error) = self.look_after(&keeping, &standing) {
+                    if let Err(error) = self.look_after(&own_node, &status) {
                         tracing::warn!(%error, "The other nodes could not be looked after; trying again");
                     }
-                    self.publish(&keeping, standing);
+                    self.publish(&own_node, status);
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut has_failed, true) {
@@ -206,24 +206,24 @@ impl Keeper {
     }
 
     /// Ends the process if another node has declared this one dead.
-    fn check(&self, standing: &Standing, ran_engine: bool) {
-        let is_replaced = ran_engine && standing.writer != Some(self.member.run);
-        if !standing.is_renewed || is_replaced {
+    fn check(&self, status: &NodesStatus, ran_engine: bool) {
+        let is_replaced = ran_engine && status.writer != Some(self.member.run);
+        if !status.is_renewed || is_replaced {
             StoreError::DeclaredDead.exit_process();
         }
     }
 
-    fn look_after(&mut self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
+    fn look_after(&mut self, own_node: &OwnNode, status: &NodesStatus) -> Result<(), StoreError> {
         if *self.shared.runs_engine.borrow() {
-            return self.look_after_nodes(keeping, standing);
+            return self.look_after_nodes(own_node, status);
         }
         // What was there a look ago should have come from the engine since.
-        let commits_before = std::mem::replace(&mut self.commits, standing.commits);
+        let commits_before = std::mem::replace(&mut self.commits, status.commits);
         if self.shared.feed.sequence() < commits_before {
-            self.shared.feed.push_elsewhere(standing.commits);
+            self.shared.feed.push_elsewhere(status.commits);
         }
-        let Some(writer) = standing.writer else { return Ok(()) };
-        match standing.writing_node() {
+        let Some(writer) = status.writer else { return Ok(()) };
+        match status.writing_node() {
             Some(node) if node.is_alive => self.expired.clear(),
             Some(node) => {
                 let looks = self.expired.entry(node.run).or_default();
@@ -239,10 +239,10 @@ impl Keeper {
     }
 
     /// Declares nodes dead whose leases have expired, and ends what they had.
-    fn look_after_nodes(&mut self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
+    fn look_after_nodes(&mut self, own_node: &OwnNode, status: &NodesStatus) -> Result<(), StoreError> {
         let own = self.member.run;
         let is_expired = |node: &&NodeRow| !node.is_alive && !node.has_left && node.run != own;
-        let expired: Vec<&NodeRow> = standing.nodes.iter().filter(is_expired).collect();
+        let expired: Vec<&NodeRow> = status.nodes.iter().filter(is_expired).collect();
         self.expired.retain(|run, _| expired.iter().any(|node| node.run == *run));
         for node in expired {
             let looks = self.expired.entry(node.run).or_default();
@@ -251,10 +251,10 @@ impl Keeper {
                 tracing::warn!(node = node.name, "A node is dead; what its links were sending is in doubt");
             }
         }
-        let sessions = keeping.engine.borrow().clone();
-        let (Some(sessions), Some(handle)) = (sessions, keeping.handle()) else { return Ok(()) };
+        let sessions = own_node.engine.borrow().clone();
+        let (Some(sessions), Some(handle)) = (sessions, own_node.handle()) else { return Ok(()) };
         for run in sessions.known() {
-            if standing.nodes.iter().any(|node| node.run == run) {
+            if status.nodes.iter().any(|node| node.run == run) {
                 continue;
             }
             // Not awaited: the writer may wait for a renewal of this thread.
@@ -269,9 +269,9 @@ impl Keeper {
         Ok(())
     }
 
-    fn publish(&self, keeping: &Keeping, standing: Standing) {
-        let before = keeping.standing.send_replace(standing);
-        let after = keeping.standing.borrow();
+    fn publish(&self, own_node: &OwnNode, status: NodesStatus) {
+        let before = own_node.status.send_replace(status);
+        let after = own_node.status.borrow();
         if before.catalogue != after.catalogue {
             self.shared.catalogue_changed.send_modify(|count| *count += 1);
         }
