@@ -1,7 +1,7 @@
 -- The tables of the embedded store.
 --
--- Carrier ids are in one table per day (`remote_20771`), created with the first id of the day and deleted as a whole: an index on
--- random values that grows for weeks would slow every insert.
+-- Carrier ids are in one table per day (`remote_20771`), created with the first id of the day: an index on random values
+-- that grows for weeks would slow every insert. An expired day is renamed to `retired_remote_<day>`, emptied in steps and dropped.
 
 -- Messages. `whole`: 1 if the carrier gets the whole text in one submit_sm, whose message has one row in `part`, whatever `parts`
 -- says. `tlvs`: optional parameters (TLVs) of the customer, passed on to the carrier. `shape`: what differs from a plain text.
