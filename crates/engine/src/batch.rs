@@ -73,10 +73,12 @@ pub struct EngineState {
     pub unreadable: Vec<UnreadablePart>,
     /// An empty list whose allocation the next batch uses for its steps.
     pub spare_steps: Vec<MessageStep>,
-    /// Stored parts that a batch may claim, for all carriers together. At least twice as many as it accepts are allowed, so that a
-    /// backlog always shrinks.
+    /// Stored parts that a batch may claim for a carrier. Twice as many as the batch accepts are always allowed, so that a backlog
+    /// shrinks.
     pub stored_claims_max: u64,
-    /// Set if a batch reached its limit of claimed or expired parts: another batch must run at once for the rest.
+    /// Set if a batch reached that limit and left slots free: another batch must run at once, also without commands.
+    pub claims_left: bool,
+    /// Set if a batch reached its limit of expired parts: another batch must run at once to end the rest.
     pub continue_at: Option<Timestamp>,
 }
 
@@ -120,6 +122,7 @@ impl FreshPart {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub accepted: u64,
+    pub accepted_parts: u64,
     pub claimed: u64,
     /// Claimed parts that were accepted in earlier batches.
     pub stored_claims: u64,

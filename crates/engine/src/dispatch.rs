@@ -42,16 +42,19 @@ pub fn claim_parts(batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.now = batch.state.last_time;
     }
     batch.state.continue_at = None;
+    batch.state.claims_left = false;
     let unreadable = std::mem::take(&mut batch.state.unreadable);
     set_aside::messages(batch, unreadable)?;
-    let carriers = batch.state.lanes.sendable();
-    let stored_max = batch.state.stored_claims_max.max(2 * batch.tally.accepted);
-    let stored_max = (stored_max / carriers.len().max(1) as u64).max(1);
-    for carrier in carriers {
+    let stored_max = batch.state.stored_claims_max.max(2 * batch.tally.accepted_parts);
+    for carrier in batch.state.lanes.sendable() {
         let (mut stored, mut expired) = (0, 0);
         loop {
-            if stored >= stored_max || expired >= EXPIRED_PER_BATCH_MAX {
+            if expired >= EXPIRED_PER_BATCH_MAX {
                 batch.state.continue_at = Some(batch.now);
+                break;
+            }
+            if stored >= stored_max {
+                batch.state.claims_left = true;
                 break;
             }
             match batch.state.lanes.next(carrier) {
@@ -119,9 +122,9 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
         if part.doubts > 0 {
             batch.tally.doubts.resent += 1;
         }
-        batch.tally.stored_claims += 1;
         hand_to_link(batch, link, job, part.doubts);
     }
+    batch.tally.stored_claims += 1;
     Ok(Claimed::Stored)
 }
 

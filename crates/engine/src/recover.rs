@@ -78,6 +78,7 @@ impl EngineState {
             unreadable: Vec::new(),
             spare_steps: Vec::new(),
             stored_claims_max: u64::MAX,
+            claims_left: false,
             continue_at: None,
         };
         state.load_waiting(tables)?;
@@ -121,6 +122,7 @@ impl EngineState {
         self.parked.rolled_back();
         self.delivery.rolled_back();
         self.audit_log.rolled_back();
+        self.claims_left = false;
         self.continue_at = None;
         self.recent_messages.clear();
         self.keys.rolled_back();

@@ -129,7 +129,7 @@ fn batch_claims_no_more_stored_parts_than_allowed_and_the_next_one_follows_at_on
     let slots = LinkBatch { slots: 25, ..world.link_batch(ACME, ACME_LINK) };
     world.run(slots);
     for (claimed, goes_on) in [(10, true), (10, true), (5, false)] {
-        assert_eq!((world.jobs.len(), world.state.continue_at.is_some()), (claimed, goes_on));
+        assert_eq!((world.jobs.len(), world.state.claims_left), (claimed, goes_on));
         world.run(ReleaseDue { now: world.now });
     }
 }

@@ -109,7 +109,7 @@ impl Writer<'_> {
         if self.full_disk.is_some() {
             self.handle_full_disk(ops);
             self.write_kept();
-        } else if !ops.is_empty() {
+        } else if !ops.is_empty() || self.engine.claims_left {
             self.write_all(ops);
         }
         self.engine.trim();
@@ -128,19 +128,20 @@ impl Writer<'_> {
             return self.wait_for_ops(ops) && self.write_batch(ops);
         }
         ops.clear();
-        self.queue.take_queued(ops) && (ops.is_empty() || self.write_batch(ops))
+        self.queue.take_queued(ops) && self.write_batch(ops)
     }
 
-    /// Waits for operations and moves them to `ops`. On a full disk waits for [`FULL_DISK_PAUSE`] instead. Returns false once
-    /// the last handle of the store is dropped.
+    /// Waits for operations and moves them to `ops`; waits for none if parts are left to claim. On a full disk waits for
+    /// [`FULL_DISK_PAUSE`] instead. Returns false once the last handle of the store is dropped.
     #[expect(clippy::disallowed_methods, reason = "no event says that a full disk has room again")]
     fn wait_for_ops(&mut self, ops: &mut Vec<Op>) -> bool {
         ops.clear();
         if self.full_disk.is_some() {
             std::thread::sleep(FULL_DISK_PAUSE);
-            return self.queue.take_queued(ops);
+        } else if !self.engine.claims_left {
+            return self.queue.wait(self.database.next_upkeep(), ops);
         }
-        self.queue.wait(self.database.next_upkeep(), ops)
+        self.queue.take_queued(ops)
     }
 
     /// Writes the operations in one transaction, or one by one if that fails.

@@ -1,4 +1,4 @@
-//! How many stored parts a batch may claim for links. When a carrier returns, its whole window is free, and claims, responses and
+//! How many stored parts a batch may claim for each carrier. When a carrier returns, its whole window is free, and claims, responses and
 //! receipts of a backlog could fill every batch: customers would wait for batches of many messages. So the writer learns how many
 //! claims keep a batch short, and the rest is claimed in the batches that follow at once.
 
@@ -12,7 +12,7 @@ const BATCH_TIME_ALONE: Duration = Duration::from_millis(20);
 const CLAIMS_MIN: u64 = 32;
 const CLAIMS_MAX: u64 = 2_000;
 
-/// The learned number of claims per batch.
+/// The learned number of claims per batch and carrier.
 pub(super) struct ClaimPace {
     allowed: u64,
 }
@@ -28,12 +28,13 @@ impl ClaimPace {
         self.allowed
     }
 
-    /// Learns from a batch that claimed so many parts and took so long. `submitting`: customers submit at the moment.
-    pub(super) fn learn(&mut self, claimed: u64, took: Duration, submitting: bool) {
+    /// Learns from a batch that claimed stored parts and took so long. `limited`: it would have claimed more. `submitting`:
+    /// customers submit at the moment.
+    pub(super) fn learn(&mut self, limited: bool, took: Duration, submitting: bool) {
         let time = if submitting { BATCH_TIME } else { BATCH_TIME_ALONE };
         if took > time {
             self.allowed = (self.allowed * 3 / 4).max(CLAIMS_MIN);
-        } else if claimed >= self.allowed {
+        } else if limited {
             self.allowed = (self.allowed + self.allowed / 8).min(CLAIMS_MAX);
         }
     }
@@ -47,7 +48,7 @@ mod tests {
     fn drain(pace: &mut ClaimPace, batches: u32, per_claim: Duration, submitting: bool) -> u64 {
         for _ in 0..batches {
             let claimed = pace.allowed();
-            pace.learn(claimed, per_claim * u32::try_from(claimed).expect("a limit"), submitting);
+            pace.learn(true, per_claim * u32::try_from(claimed).expect("a limit"), submitting);
         }
         pace.allowed()
     }
@@ -72,7 +73,7 @@ mod tests {
     fn batches_below_the_limit_teach_nothing() {
         let mut pace = ClaimPace::default();
         let before = pace.allowed();
-        (0..100).for_each(|_| pace.learn(before - 1, Duration::ZERO, true));
+        (0..100).for_each(|_| pace.learn(false, Duration::ZERO, true));
         assert_eq!(pace.allowed(), before);
     }
 }

@@ -116,7 +116,10 @@ impl Writer<'_> {
         let started = now();
         match self.try_transact(ops, claims).map_err(StoreError::from) {
             Ok((done, stored_claims)) => {
-                self.pace.learn(stored_claims, now().duration_since(started), self.queue.is_submitting());
+                if stored_claims > 0 {
+                    let (limited, took) = (self.engine.claims_left, now().duration_since(started));
+                    self.pace.learn(limited, took, self.queue.is_submitting());
+                }
                 // Before the callers are answered: one of them may release a part that was deferred here.
                 self.shared.set_next_due(self.engine.next_due());
                 Ok(done)

@@ -230,3 +230,14 @@ async fn long_message_is_sent_whole_from_a_lane_that_holds_only_a_few_parts() {
     assert_eq!(world.state(message).await, MessageState::Submitted);
     world.assert_audit_clean();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn backlog_is_handed_out_as_far_as_slots_go_without_another_operation() {
+    const WAITING: usize = 1_000;
+    let world = World::new().await;
+    let sent = send_concurrently(&world, 1, WAITING).await;
+    let link = world.link_with_slots(u32::try_from(WAITING).expect("a small number")).await;
+    let jobs = link.take_jobs(WAITING).await;
+    let handed: Vec<_> = jobs.iter().map(|job| job.message).collect();
+    assert_eq!(handed, sent[&ALICE], "in order, over several batches");
+}
