@@ -31,8 +31,11 @@ pub(crate) struct QueueOptions {
     #[arg(long, default_value_t = 200)]
     beside: u64,
     /// Fail below this many drained messages per second
-    #[arg(long)]
-    floor: Option<f64>,
+    #[arg(long, default_value_t = 0.0)]
+    floor: f64,
+    /// Fail if one in a hundred of its responses takes more than this many times as long during the drain as before
+    #[arg(long, default_value_t = 4.0)]
+    slower: f64,
 }
 
 pub(super) fn run(programs: &Programs, options: &QueueOptions) -> Judged {
@@ -71,14 +74,20 @@ pub(super) fn run(programs: &Programs, options: &QueueOptions) -> Judged {
     }
     println!("memory in all        {peak:>9} MiB at most");
     bed.end()?;
-    let mut judged =
-        missed(peak > options.memory_mib, || format!("{peak} MiB is above {} MiB", options.memory_mib));
-    let floor = options.floor.unwrap_or(0.0);
-    judged.extend(missed(rate < floor, || format!("{rate:.0} messages per second are below {floor:.0}")));
-    Ok(judged)
+    let QueueOptions { memory_mib, floor, slower, .. } = *options;
+    let ([_, p99_before, _], [_, p99, _]) = (before.report().response, during.response);
+    let memory = missed(peak > memory_mib, || format!("{peak} MiB is above {memory_mib} MiB"));
+    let rate = missed(rate < floor, || format!("{rate:.0} messages per second are below {floor:.0}"));
+    let latency = missed(p99 > slower * p99_before, || {
+        format!(
+            "responses took {p99:.1} ms (p99), and {p99_before:.1} ms before: over {slower} times as long"
+        )
+    });
+    Ok([memory, rate, latency].concat())
 }
 
-/// Waits until the queued messages are settled, beside the load. Returns how many are per second, and the report of the load.
+/// Waits until as many messages are settled as were queued, the few of the load among them. Returns how many are per second, and the
+/// report of the load.
 fn drain(
     bed: &Bed<'_>,
     (settled, queued): (u64, u64),
