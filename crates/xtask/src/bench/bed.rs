@@ -116,8 +116,20 @@ impl<'a> Bed<'a> {
         self.load_for(&customers, load, meanwhile)
     }
 
-    /// As `load_while`, for these customers, who are spread over the gateways.
+    /// As `load_while`, for these customers, who are spread over the gateways. Fails if a generator did not reach its rate.
     pub(super) fn load_for(
+        &mut self,
+        customers: &[Customer],
+        load: &Load,
+        meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
+    ) -> Result<Loaded, Failure> {
+        let loaded = self.offer(customers, load, meanwhile)?;
+        check_all_sent(&loaded.reports)?;
+        Ok(loaded)
+    }
+
+    /// As `load_for`, for a benchmark that judges itself whether the rate was reached.
+    pub(super) fn offer(
         &mut self,
         customers: &[Customer],
         load: &Load,
@@ -225,6 +237,14 @@ impl<'a> Bed<'a> {
     }
 }
 
+/// Fails if messages were due and not sent: the figures would be those of a lower rate.
+fn check_all_sent(reports: &[Report]) -> Outcome {
+    match reports.iter().map(|report| report.unsent).sum::<u64>() {
+        0 => Ok(()),
+        unsent => Err(failure(format!("the rate was not reached: {unsent} messages were due and not sent"))),
+    }
+}
+
 /// For a load beside which nothing is done.
 pub(super) fn rest(_: &Bed<'_>) -> Outcome {
     pause(GENERATOR_POLL);
@@ -283,4 +303,17 @@ fn start_database(programs: &Programs, standby: bool) -> Result<(PathBuf, Databa
         database.add_standby()?;
     }
     Ok((folder, database))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn load_with_unsent_messages_fails() {
+        let report = |unsent| Report { accepted: 10, unsent, ..Report::default() };
+        assert!(check_all_sent(&[report(0), report(0)]).is_ok());
+        let failed = check_all_sent(&[report(0), report(3)]).map_err(|failure| failure.to_string());
+        assert_eq!(failed, Err("the rate was not reached: 3 messages were due and not sent".to_owned()));
+    }
 }

@@ -54,7 +54,7 @@ enum Bench {
     Nodes(nodes::NodesOptions),
     /// Every page of the portal with ten million recorded messages, the bytes of a first visit, and the send path meanwhile
     Portal(portal::PortalOptions),
-    /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
+    /// Messages queued for a carrier that is down: memory of the queue, and the time to drain it when the carrier returns
     Queue(queue::QueueOptions),
     /// Queries over ten million recorded messages, how far the record is behind under load, and the cost of live watchers
     Record(record::RecordOptions),

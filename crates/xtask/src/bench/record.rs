@@ -12,6 +12,7 @@ use clap::Args;
 use super::bed::{Bed, Loaded};
 use super::gateway::Setup;
 use super::load::Load;
+use super::metrics::Metrics;
 use super::programs::Programs;
 use super::{Judged, failure, float, missed};
 use crate::shell::{self, Failure, Outcome};
@@ -83,12 +84,17 @@ fn load(bed: &mut Bed<'_>, options: &RecordOptions, rate: u64) -> Result<(Loaded
     let mut lag = 0.0_f64;
     let load = Load { rate: Some(rate), ..Load::smpp(options.seconds) };
     let loaded = bed.load_while(&load, |bed| {
-        lag = lag.max(bed.gateway().metrics()?.total(LAG).unwrap_or(0.0));
+        lag = lag.max(lag_of(&bed.gateway().metrics()?)?);
         super::pause(POLL);
         Ok(())
     })?;
     bed.gateway().wait_until_idle()?;
     Ok((loaded, lag))
+}
+
+/// Returns how far the record is behind, in seconds. Fails if the gateway has no such metric.
+fn lag_of(metrics: &Metrics) -> Result<f64, Failure> {
+    metrics.total(LAG).ok_or_else(|| failure(format!("the gateway has no metric {LAG}")))
 }
 
 fn measure_lag(bed: &mut Bed<'_>, options: &RecordOptions, rate: u64, most: f64) -> Judged {
@@ -151,4 +157,19 @@ fn watch(address: &str, token: &str, stop: &AtomicBool, frames: &AtomicU64) -> O
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_metric_of_the_lag_fails() {
+        let lag = |response: &str| {
+            lag_of(&Metrics::new(response.to_owned())).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(lag("hermod_record_lag_seconds 0.25\n"), Ok(0.25));
+        let missing = "the gateway has no metric hermod_record_lag_seconds";
+        assert_eq!(lag("hermod_batches_total 12\n"), Err(missing.to_owned()));
+    }
 }

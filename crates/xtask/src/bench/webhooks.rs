@@ -12,7 +12,7 @@ use super::load::{Length, Load, Over};
 use super::process::Process;
 use super::programs::Programs;
 use super::{Judged, failure, missed};
-use crate::shell::Failure;
+use crate::shell::{Failure, Outcome};
 
 /// Customers whose endpoints are healthy. They share the rate.
 const HEALTHY: u64 = 4;
@@ -56,7 +56,8 @@ pub(super) fn run(programs: &Programs, options: &WebhooksOptions) -> Judged {
     let mut bed = Bed::start(programs, setup)?;
     let fill = Load::http(Length::Messages(options.waiting));
     for (number, customer) in (1..).zip(dead) {
-        bed.load_for(std::slice::from_ref(customer), &fill, rest)?;
+        let filled = bed.load_for(std::slice::from_ref(customer), &fill, rest)?;
+        check_filled(customer, filled.accepted, options.waiting)?;
         eprint!("\r{number} of {} dead endpoints have {} reports waiting ", dead.len(), options.waiting);
     }
     println!("\n{} dead endpoints, {} reports for each", options.dead, options.waiting);
@@ -66,7 +67,7 @@ pub(super) fn run(programs: &Programs, options: &WebhooksOptions) -> Judged {
         length: Length::Seconds(options.seconds),
     };
     let before = bed.cost()?;
-    let mut loaded = bed.load_for(healthy, &load, rest)?;
+    let mut loaded = bed.offer(healthy, &load, rest)?;
     super::pause(LAST_POSTS);
     loaded.cost = bed.cost()?.since(before);
     let caught = receivers.end()?;
@@ -122,6 +123,14 @@ fn customers(options: &WebhooksOptions, receivers: &Receivers) -> Vec<Customer> 
     dead.chain(healthy).map(|(name, url)| Customer { name, webhook: Some(url) }).collect()
 }
 
+/// Fails if a dead endpoint has not as many reports as the benchmark is about.
+fn check_filled(customer: &Customer, accepted: u64, waiting: u64) -> Outcome {
+    if accepted == waiting {
+        return Ok(());
+    }
+    Err(failure(format!("{accepted} of {waiting} messages of {} were accepted", customer.name)))
+}
+
 fn judge(options: &WebhooksOptions, accepted: u64, caught: &Value) -> Vec<String> {
     let (posts, wanted) = (caught["posts"].as_u64().unwrap_or(0), options.rate * options.seconds);
     let p99 = caught["delay_ms"]["p99"].as_u64().unwrap_or(u64::MAX);
@@ -133,4 +142,17 @@ fn judge(options: &WebhooksOptions, accepted: u64, caught: &Value) -> Vec<String
         missed(p99 > options.p99_ms, || format!("one in a hundred took longer than {p99} ms")),
     ]
     .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoint_with_fewer_reports_than_wanted_fails() {
+        let customer = Customer::new("dead-7");
+        assert!(check_filled(&customer, 10, 10).is_ok());
+        let failed = check_filled(&customer, 9, 10).map_err(|failure| failure.to_string());
+        assert_eq!(failed, Err("9 of 10 messages of dead-7 were accepted".to_owned()));
+    }
 }

@@ -1,6 +1,6 @@
 //! One measurement: a gateway on an empty store, a warm-up, the load, and the audit.
 
-use super::super::bed::Bed;
+use super::super::bed::{Bed, rest};
 use super::super::float;
 use super::super::gateway::{Gateway, Setup};
 use super::super::load::{Length, Load, Over, Report};
@@ -34,13 +34,15 @@ pub(super) fn measure(programs: &Programs, scenario: Scenario, lengths: Lengths)
         rate: scenario.offered.rate(),
         length: Length::Seconds(seconds),
     };
-    let mut bed = Bed::start(programs, Setup::default())?;
+    let setup = Setup::default();
+    let customers = setup.customers.clone();
+    let mut bed = Bed::start(programs, setup)?;
     if lengths.warm_up > 0 {
-        bed.load(&load(lengths.warm_up))?;
+        bed.offer(&customers, &load(lengths.warm_up), rest)?;
         bed.gateway().wait_until_idle()?;
     }
     let before = Snapshot::take(bed.gateway())?;
-    let sent = bed.load(&load(lengths.seconds))?;
+    let sent = bed.offer(&customers, &load(lengths.seconds), rest)?;
     // What is done later belongs to the cost of a message.
     bed.gateway().wait_until_idle()?;
     let after = Snapshot::take(bed.gateway())?;
