@@ -21,7 +21,7 @@ pub struct CarrierTestRequest {
     pub wait: Option<String>,
 }
 
-impl super::Body for CarrierTestRequest {}
+impl super::JsonBody for CarrierTestRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CarrierTestView {
@@ -70,7 +70,7 @@ pub struct TraceRequest {
     pub duration: String,
 }
 
-impl super::Body for TraceRequest {}
+impl super::JsonBody for TraceRequest {}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

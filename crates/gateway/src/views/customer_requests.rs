@@ -107,7 +107,7 @@ pub struct AcceptRequest {
     pub note: String,
 }
 
-impl super::Body for AcceptRequest {}
+impl super::JsonBody for AcceptRequest {}
 
 /// How a request is declined.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -123,4 +123,4 @@ pub struct DeclineRequest {
     pub reason: String,
 }
 
-impl super::Body for DeclineRequest {}
+impl super::JsonBody for DeclineRequest {}

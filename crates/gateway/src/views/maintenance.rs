@@ -13,7 +13,7 @@ pub struct BackupRequest {
     pub folder: String,
 }
 
-impl super::Body for BackupRequest {}
+impl super::JsonBody for BackupRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BackupView {
@@ -33,7 +33,7 @@ pub struct ErasureRequest {
     pub account: Option<String>,
 }
 
-impl super::Body for ErasureRequest {}
+impl super::JsonBody for ErasureRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErasureView {

@@ -97,7 +97,7 @@ pub struct DecisionRequest {
     pub reason: String,
 }
 
-impl super::Body for DecisionRequest {}
+impl super::JsonBody for DecisionRequest {}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -145,7 +145,7 @@ pub struct OptOutRequest {
     pub how: String,
 }
 
-impl super::Body for OptOutRequest {}
+impl super::JsonBody for OptOutRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptOutRemovedView {
@@ -207,7 +207,7 @@ pub struct AssignRequest {
     pub account: String,
 }
 
-impl super::Body for AssignRequest {}
+impl super::JsonBody for AssignRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AssignedView {

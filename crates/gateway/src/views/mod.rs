@@ -25,8 +25,8 @@ pub mod webhooks;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-/// A type that is the body of a request.
-pub trait Body: ToSchema + DeserializeOwned + Send + Sync + 'static {}
+/// A type that is the JSON body of a request.
+pub trait JsonBody: ToSchema + DeserializeOwned + Send + Sync + 'static {}
 
 /// The stored view of something that was to be created, and whether it is new.
 #[derive(Clone, Debug, PartialEq)]

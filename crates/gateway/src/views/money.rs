@@ -47,7 +47,7 @@ pub struct PostRequest {
     pub reference: Option<String>,
 }
 
-impl super::Body for PostRequest {}
+impl super::JsonBody for PostRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PostedView {

@@ -17,7 +17,7 @@ pub struct InviteRequest {
     pub role: Option<String>,
 }
 
-impl super::Body for InviteRequest {}
+impl super::JsonBody for InviteRequest {}
 
 /// An invitation: a link that works once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -201,7 +201,7 @@ pub struct ReplayRequest {
     pub kind: Option<String>,
 }
 
-impl super::Body for ReplayRequest {}
+impl super::JsonBody for ReplayRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplayedView {
@@ -217,7 +217,7 @@ pub struct WebhookSecretRequest {
     pub secret: Option<String>,
 }
 
-impl super::Body for WebhookSecretRequest {}
+impl super::JsonBody for WebhookSecretRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WebhookSecretView {

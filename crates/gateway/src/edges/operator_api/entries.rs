@@ -105,7 +105,7 @@ async fn put(
 
 /// Reads `If-None-Match: *`, which creates and never replaces. There are no entity tags, so no other value is valid.
 impl Input<OfRequest> for IfExists {
-    type Held = Box<IfExists>;
+    type Pointer = Box<IfExists>;
 
     fn take(call: &mut Call) -> Result<Box<IfExists>, OperatorRefusal> {
         let mut given = call.headers().get_all(header::IF_NONE_MATCH).iter();

@@ -71,7 +71,7 @@ pub(super) fn csv_file(api: &OperatorApi, rows: Rows, name: &str) -> Streamed {
 pub(super) struct LastEvent(pub(super) Option<u64>);
 
 impl Input<OfRequest> for LastEvent {
-    type Held = Box<LastEvent>;
+    type Pointer = Box<LastEvent>;
 
     fn take(call: &mut Call) -> Result<Box<LastEvent>, OperatorRefusal> {
         let id = call.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.trim().parse().ok());

@@ -65,6 +65,7 @@ impl Routes {
         self.add(MethodFilter::DELETE, HttpMethod::Delete, path, use_case, doc);
     }
 
+    /// Panics if the path has more or fewer names than the use case takes.
     fn add<T>(
         &mut self,
         filter: MethodFilter,
@@ -75,6 +76,8 @@ impl Routes {
     ) {
         let mut described = Described::default();
         use_case.describe(&mut described);
+        let (names, taken) = (names_in(path).count(), described.names);
+        assert_eq!(names, taken, "{path} has {names} names, but its use case takes {taken}");
         if doc.response.is_none() {
             self.schemas.append(&mut described.schemas);
         }
@@ -180,7 +183,7 @@ impl Doc {
     }
 
     fn operation(self, tag: &str, path: &str, described: Described) -> Operation {
-        let Described { parameters, body, response, errors, schemas: _ } = described;
+        let Described { names: _, parameters, body, response, errors, schemas: _ } = described;
         let own = |name: &str| self.parameters.iter().find(|parameter| parameter.name == name).cloned();
         let in_path = names_in(path).map(|name| own(name).unwrap_or_else(|| path_parameter(path, name)));
         let queried = parameters.into_iter().filter(|one| !self.hidden.contains(&one.name.as_str()));
@@ -254,4 +257,32 @@ pub(super) fn in_path(name: &str, description: &str, example: impl Into<Value>) 
 
 pub(super) fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::operator::show_balance;
+
+    fn add(path: &str) {
+        Routes::default().get(path, show_balance, doc("getBalance", "Read a balance", "The balance."));
+    }
+
+    #[test]
+    fn route_with_the_names_of_its_use_case_is_added() {
+        add("/accounts/{name}/balance");
+        add("/accounts/{*name}");
+    }
+
+    #[test]
+    #[should_panic(expected = "/accounts/{name}/days/{day} has 2 names, but its use case takes 1")]
+    fn route_with_more_names_than_its_use_case_takes_panics() {
+        add("/accounts/{name}/days/{day}");
+    }
+
+    #[test]
+    #[should_panic(expected = "/accounts has 0 names, but its use case takes 1")]
+    fn route_with_fewer_names_than_its_use_case_takes_panics() {
+        add("/accounts");
+    }
 }

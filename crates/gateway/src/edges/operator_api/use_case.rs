@@ -8,7 +8,8 @@
 //! | `&str`, `u64` | the next name in the path |
 //! | [`Kind`] | the kind of entry that the path begins with |
 //! | a type with [`IntoParams`] | the query string |
-//! | a [`Body`], or an `Option` of one | the JSON body |
+//! | a [`JsonBody`], or an `Option` of one | the JSON body |
+//! | `&OperatorApi`, [`FromHere`], [`RawBody`], `IfExists`, `LastEvent` | for functions of the edge: what only HTTP has |
 //!
 //! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
 
@@ -21,7 +22,7 @@ use crate::http::{names_this_machine, source_of};
 use crate::listeners::Reach;
 use crate::provision::Kind;
 use crate::secrets::operator_token::TokenHolder;
-use crate::views::{Body, Created};
+use crate::views::{Created, JsonBody};
 use axum::Json;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
@@ -56,7 +57,7 @@ pub(super) trait UseCase<Types>: Copy + Send + Sync + 'static {
 }
 
 /// A function that can be called with these arguments, however long the request lives that they borrow from. `How` is
-/// [`Later`] for an async function and [`AtOnce`] for any other.
+/// [`Asynchronous`] for an async function and [`Synchronous`] for any other.
 pub(super) trait Run<Arguments, How> {
     type View;
     type Running: Future<Output = Result<Self::View, OperatorRefusal>> + Send;
@@ -64,12 +65,12 @@ pub(super) trait Run<Arguments, How> {
     fn run(self, arguments: Arguments) -> Self::Running;
 }
 
-pub(super) struct Later;
-pub(super) struct AtOnce;
+pub(super) struct Asynchronous;
+pub(super) struct Synchronous;
 
 macro_rules! use_case {
     ($($arg:ident: $Arg:ident $Via:ident),*) => {
-        impl<F, Running, View, $($Arg),*> Run<($($Arg,)*), Later> for F
+        impl<F, Running, View, $($Arg),*> Run<($($Arg,)*), Asynchronous> for F
         where
             F: FnOnce($($Arg),*) -> Running,
             Running: Future<Output = Result<View, OperatorRefusal>> + Send,
@@ -82,7 +83,7 @@ macro_rules! use_case {
             }
         }
 
-        impl<F, View: Send, $($Arg),*> Run<($($Arg,)*), AtOnce> for F
+        impl<F, View: Send, $($Arg),*> Run<($($Arg,)*), Synchronous> for F
         where
             F: FnOnce($($Arg),*) -> Result<View, OperatorRefusal>,
         {
@@ -100,7 +101,7 @@ macro_rules! use_case {
             F: FnOnce($($Arg),*) -> Returned + Copy + Send + Sync + 'static,
             $($Arg: Argument<$Via>,)*
             View: Reply,
-            F: for<'a> Run<($($Arg::Given<'a>,)*), How, View = View>,
+            F: for<'a> Run<($($Arg::Value<'a>,)*), How, View = View>,
         {
             fn describe(self, described: &mut Described) {
                 $($Arg::describe(described);)*
@@ -109,7 +110,7 @@ macro_rules! use_case {
 
             async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
                 $(let $arg = $Arg::take(&mut call)?;)*
-                let view = Run::run(self, ($($Arg::give(&$arg.0, $arg.1),)*)).await?;
+                let view = Run::run(self, ($($Arg::value(&$arg.0, $arg.1),)*)).await?;
                 Ok(view.response())
             }
         }
@@ -123,42 +124,44 @@ use_case!(a: A InA, b: B InB, c: C InC, d: D InD);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG);
 
-/// An [`Input`], borrowed from the request or moved out of it.
+/// An [`Input`] as an argument of a function: a reference, or the value itself.
 pub(super) trait Argument<Via> {
-    type Kept: Send + Sync;
-    type Moved: Send;
-    type Given<'a>: Send;
+    /// What a reference points into; nothing for a value.
+    type Source: Send + Sync;
+    /// The value; nothing for a reference.
+    type Owned: Send;
+    type Value<'a>: Send;
 
     fn describe(described: &mut Described);
-    fn take(call: &mut Call) -> Result<(Self::Kept, Self::Moved), OperatorRefusal>;
-    fn give(kept: &Self::Kept, moved: Self::Moved) -> Self::Given<'_>;
+    fn take(call: &mut Call) -> Result<(Self::Source, Self::Owned), OperatorRefusal>;
+    fn value(source: &Self::Source, owned: Self::Owned) -> Self::Value<'_>;
 }
 
-pub(super) struct Borrowed<Via>(Via);
-pub(super) struct Owned<Via>(Via);
+pub(super) struct ByReference<Via>(Via);
+pub(super) struct ByValue<Via>(Via);
 
-impl<T: Input<Via> + ?Sized, Via> Argument<Borrowed<Via>> for &'static T {
-    type Kept = T::Held;
-    type Moved = ();
-    type Given<'a> = &'a T;
+impl<T: Input<Via> + ?Sized, Via> Argument<ByReference<Via>> for &'static T {
+    type Source = T::Pointer;
+    type Owned = ();
+    type Value<'a> = &'a T;
 
     fn describe(described: &mut Described) {
         T::describe(described);
     }
 
-    fn take(call: &mut Call) -> Result<(T::Held, ()), OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<(T::Pointer, ()), OperatorRefusal> {
         Ok((T::take(call)?, ()))
     }
 
-    fn give(kept: &T::Held, (): ()) -> &T {
-        kept
+    fn value(source: &T::Pointer, (): ()) -> &T {
+        source
     }
 }
 
-impl<T: Input<Via, Held = Box<T>>, Via> Argument<Owned<Via>> for T {
-    type Kept = ();
-    type Moved = T;
-    type Given<'a> = T;
+impl<T: Input<Via, Pointer = Box<T>>, Via> Argument<ByValue<Via>> for T {
+    type Source = ();
+    type Owned = T;
+    type Value<'a> = T;
 
     fn describe(described: &mut Described) {
         T::describe(described);
@@ -168,8 +171,8 @@ impl<T: Input<Via, Held = Box<T>>, Via> Argument<Owned<Via>> for T {
         Ok(((), *T::take(call)?))
     }
 
-    fn give((): &(), moved: T) -> T {
-        moved
+    fn value((): &(), owned: T) -> T {
+        owned
     }
 }
 
@@ -203,10 +206,11 @@ impl Call {
 
 /// A type of which a request has a value. `Via` says where the value is, and is found by the compiler.
 pub(super) trait Input<Via>: Send + Sync + 'static {
-    type Held: Deref<Target = Self> + Send + Sync;
+    /// The smart pointer in which the value is taken out of the request.
+    type Pointer: Deref<Target = Self> + Send + Sync;
 
     fn describe(_: &mut Described) {}
-    fn take(call: &mut Call) -> Result<Self::Held, OperatorRefusal>;
+    fn take(call: &mut Call) -> Result<Self::Pointer, OperatorRefusal>;
 }
 
 pub(super) struct OfRequest;
@@ -215,7 +219,7 @@ pub(super) struct InBody;
 pub(super) struct InOptionalBody;
 
 impl Input<OfRequest> for Gateway {
-    type Held = Arc<Gateway>;
+    type Pointer = Arc<Gateway>;
 
     fn take(call: &mut Call) -> Result<Arc<Gateway>, OperatorRefusal> {
         Ok(call.api.gateway.clone())
@@ -223,7 +227,7 @@ impl Input<OfRequest> for Gateway {
 }
 
 impl Input<OfRequest> for OperatorApi {
-    type Held = Arc<OperatorApi>;
+    type Pointer = Arc<OperatorApi>;
 
     fn take(call: &mut Call) -> Result<Arc<OperatorApi>, OperatorRefusal> {
         Ok(call.api.clone())
@@ -231,7 +235,7 @@ impl Input<OfRequest> for OperatorApi {
 }
 
 impl Input<OfRequest> for Acting {
-    type Held = Box<Acting>;
+    type Pointer = Box<Acting>;
 
     fn take(Call { api, head, .. }: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
         let source = source_of(&head.extensions, &head.headers);
@@ -248,7 +252,7 @@ impl Input<OfRequest> for Acting {
 pub(super) struct FromHere;
 
 impl Input<OfRequest> for FromHere {
-    type Held = Box<FromHere>;
+    type Pointer = Box<FromHere>;
 
     fn take(Call { head, .. }: &mut Call) -> Result<Box<FromHere>, OperatorRefusal> {
         let source = source_of(&head.extensions, &head.headers);
@@ -261,7 +265,11 @@ impl Input<OfRequest> for FromHere {
 }
 
 impl Input<OfRequest> for str {
-    type Held = String;
+    type Pointer = String;
+
+    fn describe(described: &mut Described) {
+        described.names += 1;
+    }
 
     fn take(call: &mut Call) -> Result<String, OperatorRefusal> {
         call.next_name()
@@ -269,15 +277,20 @@ impl Input<OfRequest> for str {
 }
 
 impl Input<OfRequest> for u64 {
-    type Held = Box<u64>;
+    type Pointer = Box<u64>;
+
+    fn describe(described: &mut Described) {
+        described.names += 1;
+    }
 
     fn take(call: &mut Call) -> Result<Box<u64>, OperatorRefusal> {
         call.next_name()?.parse().map(Box::new).map_err(|_| OperatorRefusal::no_path())
     }
 }
 
+/// The path of an entry begins with its kind, which is no name.
 impl Input<OfRequest> for Kind {
-    type Held = Box<Kind>;
+    type Pointer = Box<Kind>;
 
     fn take(call: &mut Call) -> Result<Box<Kind>, OperatorRefusal> {
         let first = call.head.uri.path().split('/').nth(1).unwrap_or_default();
@@ -288,7 +301,7 @@ impl Input<OfRequest> for Kind {
 
 /// The query string. Rejects unknown parameters.
 impl<T: IntoParams + DeserializeOwned + Send + Sync + 'static> Input<InQuery> for T {
-    type Held = Box<T>;
+    type Pointer = Box<T>;
 
     fn describe(described: &mut Described) {
         let mut parameters = T::into_params(|| Some(ParameterIn::Query));
@@ -306,8 +319,8 @@ impl<T: IntoParams + DeserializeOwned + Send + Sync + 'static> Input<InQuery> fo
     }
 }
 
-impl<T: Body> Input<InBody> for T {
-    type Held = Box<T>;
+impl<T: JsonBody> Input<InBody> for T {
+    type Pointer = Box<T>;
 
     fn describe(described: &mut Described) {
         described.add_body::<T>(Required::True);
@@ -319,8 +332,8 @@ impl<T: Body> Input<InBody> for T {
 }
 
 /// A body that may be left out.
-impl<T: Body> Input<InOptionalBody> for Option<T> {
-    type Held = Box<Option<T>>;
+impl<T: JsonBody> Input<InOptionalBody> for Option<T> {
+    type Pointer = Box<Option<T>>;
 
     fn describe(described: &mut Described) {
         described.add_body::<T>(Required::False);
@@ -334,7 +347,7 @@ impl<T: Body> Input<InOptionalBody> for Option<T> {
 }
 
 impl Input<OfRequest> for RawBody {
-    type Held = Box<RawBody>;
+    type Pointer = Box<RawBody>;
 
     fn describe(described: &mut Described) {
         described.errors.extend(WITH_BODY);
@@ -375,6 +388,8 @@ impl<T: ToSchema + Serialize + Send> Reply for Created<T> {
 /// What the types of a use case say about its operation.
 #[derive(Default)]
 pub(super) struct Described {
+    /// How many names in the path the use case takes.
+    pub(super) names: usize,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<RequestBody>,
     pub(super) response: Option<RefOr<Schema>>,
