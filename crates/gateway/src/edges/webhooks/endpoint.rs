@@ -6,7 +6,7 @@ use super::client::{KEEP_ALIVE, Pool};
 use super::post::{PostAttempt, Posted, not_posted};
 use super::post_limiter::PostPermit;
 use super::target::{NoTarget, Target};
-use super::wakeup::{EndpointWakeup, Task, end_of};
+use super::wakeup::EndpointWakeup;
 use crate::clock::Moment;
 use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -16,6 +16,7 @@ use hermod_store::{
     AfterAttempt, AttemptOutcome, Endpoint, EventId, SettledAttempt, StoreError, WebhookEvent, WebhookPage,
 };
 use std::collections::{HashSet, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -37,6 +38,9 @@ const STOP_WAIT: Duration = Duration::from_secs(2);
 /// The shortest wait, so that the task yields even with work to do.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
+/// Something that a task waits for while it does other work.
+type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
 struct EndpointTask {
     endpoint: Endpoint,
     shared: Arc<Shared>,
@@ -47,16 +51,16 @@ struct EndpointTask {
     queue: VecDeque<WebhookEvent>,
     /// All events in memory; the store returns them again at every read.
     held: HashSet<EventId>,
-    in_progress: FuturesUnordered<Task<Posted>>,
+    in_progress: FuturesUnordered<Pending<Posted>>,
     lingering: Arc<AtomicU32>,
     /// Waits for a permit for the next post.
-    awaiting_permit: Option<Task<PostPermit>>,
+    awaiting_permit: Option<Pending<PostPermit>>,
     /// No post before this time.
     rest_until: Moment,
     /// No read before this time.
     resumes_at: Moment,
     finished: Vec<SettledAttempt>,
-    settling: Option<Task<Settled>>,
+    settling: Option<Pending<Settled>>,
     /// The last write failed: the next one waits.
     store_failed: bool,
     /// There may be more due events.
@@ -98,8 +102,8 @@ pub(super) async fn serve(
         let wait = task.wait(idle_until, moment);
         tokio::select! {
             Some(posted) = task.in_progress.next() => task.finish(posted),
-            done = end_of(&mut task.settling) => task.settled(done),
-            permit = end_of(&mut task.awaiting_permit) => task.on_permit(permit),
+            done = completed(&mut task.settling) => task.settled(done),
+            permit = completed(&mut task.awaiting_permit) => task.on_permit(permit),
             () = wakeup.wake.notified() => {}
             () = clock.sleep(wait) => {}
             () = wakeup.stopping.cancelled() => {}
@@ -378,9 +382,21 @@ impl EndpointTask {
             }
             tokio::select! {
                 Some(posted) = self.in_progress.next() => self.finish(posted),
-                done = end_of(&mut self.settling) => self.settled(done),
+                done = completed(&mut self.settling) => self.settled(done),
             }
         }
+    }
+}
+
+/// Waits for a future to complete, and removes it. Without a future it waits for ever.
+async fn completed<T>(pending: &mut Option<Pending<T>>) -> T {
+    match pending {
+        Some(future) => {
+            let outcome = future.await;
+            *pending = None;
+            outcome
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -98,10 +98,10 @@ async fn batch_that_the_store_failed_to_write_is_retried_without_a_post() {
     assert_eq!(task.held.len(), 2, "they are not posted again");
     assert!(!task.more);
     task.settle();
-    let at_once = within(MOMENT, end_of(&mut task.settling)).await;
+    let at_once = within(MOMENT, completed(&mut task.settling)).await;
     assert!(at_once.is_err(), "the retry waits");
     clock.advance(FAULT_WAIT);
-    let done = end_of(&mut task.settling).await;
+    let done = completed(&mut task.settling).await;
     assert_eq!(done.batch.len(), 2);
     task.settled(done);
     assert!(task.held.is_empty() && task.finished.is_empty() && !task.store_failed);

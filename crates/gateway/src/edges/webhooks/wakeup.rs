@@ -1,6 +1,5 @@
-//! Wakes an endpoint's task when there are more events, or ends it. Work of an endpoint that may be going on.
+//! Wakes an endpoint's task when there are more events, or ends it.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -36,19 +35,5 @@ impl EndpointWakeup {
     pub(super) fn leave(&self) {
         self.take_wake();
         self.stopping.cancel();
-    }
-}
-
-pub(super) type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// Waits for the end of a task, and removes it. Without a task it waits for ever.
-pub(super) async fn end_of<T>(task: &mut Option<Task<T>>) -> T {
-    match task {
-        Some(running) => {
-            let outcome = running.await;
-            *task = None;
-            outcome
-        }
-        None => std::future::pending().await,
     }
 }
