@@ -159,7 +159,7 @@ impl LinkStatus {
             ("link", number.to_string()),
             ("direction", direction.as_str().to_owned()),
         ];
-        let tally = |name: &'static str| SharedCount::new(counter!(name, &labels));
+        let shared_count = |name: &'static str| SharedCount::new(counter!(name, &labels));
         LinkStatus {
             carrier: carrier.to_owned(),
             number,
@@ -168,18 +168,18 @@ impl LinkStatus {
             rate: AtomicU32::new(settings.full_rate),
             throttled: AtomicBool::new(false),
             per_second: PerSecond::default(),
-            bind_attempts: tally("hermod_link_bind_attempts_total"),
-            submitted: tally("hermod_link_submitted_total"),
-            accepted: tally("hermod_link_accepted_total"),
+            bind_attempts: shared_count("hermod_link_bind_attempts_total"),
+            submitted: shared_count("hermod_link_submitted_total"),
+            accepted: shared_count("hermod_link_accepted_total"),
             refused: ErrorClass::ALL.map(|class| {
                 let mut labels = labels.to_vec();
                 labels.push(("class", class.as_str().to_owned()));
                 SharedCount::new(counter!("hermod_link_refused_total", &labels))
             }),
-            timed_out: tally("hermod_link_timed_out_total"),
-            receipts: tally("hermod_link_receipts_total"),
-            unmatched: tally("hermod_link_receipts_unmatched_total"),
-            inbound: tally("hermod_link_inbound_total"),
+            timed_out: shared_count("hermod_link_timed_out_total"),
+            receipts: shared_count("hermod_link_receipts_total"),
+            unmatched: shared_count("hermod_link_receipts_unmatched_total"),
+            inbound: shared_count("hermod_link_inbound_total"),
             gauges: Gauges {
                 bound: gauge!("hermod_link_bound", &labels),
                 window: gauge!("hermod_link_window", &labels),

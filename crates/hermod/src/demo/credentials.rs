@@ -1,5 +1,5 @@
-//! The demo's credentials and its certificate, kept in files that only their owner can read, so that every start has the same
-//! ones. A real gateway never stores a secret in clear text.
+//! The demo's credentials, and its certificate with the private key, kept in files so that every start has the same ones. Only
+//! their owner can read the credentials and the key. A real gateway never stores a secret of a customer in clear text.
 
 use crate::failure::{CommandResult, Failure};
 use hermod_gateway::clock::Clock;

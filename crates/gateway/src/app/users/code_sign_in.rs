@@ -83,7 +83,8 @@ pub async fn enter_code(
     }
 }
 
-/// Counts a wrong code, also if several come at once. Returns whether another one may be tried.
+/// Counts a wrong code, also if several come at once. Returns the refusal: [`UserRefusal::WrongCode`] if another code may be
+/// tried, [`UserRefusal::LinkSpent`] if the sign-in has ended.
 async fn count_wrong_code(gateway: &Gateway, token: &str) -> Result<UserRefusal, UserRefusal> {
     while let Some((stored, mut body)) = find(gateway, token).await? {
         body.failures += 1;

@@ -1,4 +1,5 @@
-//! What is learnt about a request while it is handled, for its response and for the record, and the metrics of requests.
+//! Counts requests, and gathers what is learnt about a request while it is handled, for its response and for the record. The
+//! handles of metrics are cached: looking a metric up by its labels costs more than counting.
 
 use super::paths::ApiRoute;
 use crate::app::CallerName;

@@ -1,4 +1,4 @@
-//! Checks every request before its handler: framing, source address, token. Sets the request id, limits the body, and
+//! Checks every request before its use case runs: framing, source address, token. Sets the request id, limits the body, and
 //! runs an admitted request to its end.
 
 use super::OperatorApi;
