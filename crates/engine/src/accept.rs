@@ -49,7 +49,7 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
     let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
     batch.add_step(message, PartNo::FIRST, step);
     batch.tally.accepted += 1;
-    batch.tally.accepted_parts += u64::from(*parts);
+    batch.accepted_parts += u64::from(*parts);
     Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
 }
 

@@ -122,10 +122,7 @@ impl FreshPart {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub accepted: u64,
-    pub accepted_parts: u64,
     pub claimed: u64,
-    /// Claimed parts that were accepted in earlier batches.
-    pub stored_claims: u64,
     pub settled: u64,
     pub refunded: u64,
     pub doubts: Doubts,
@@ -219,6 +216,9 @@ pub struct Batch<'a> {
     /// How many of the steps are written to the timelines already.
     kept_steps: usize,
     pub tally: Tally,
+    pub accepted_parts: u64,
+    /// Claims of parts that were accepted in earlier batches.
+    pub stored_claims: u64,
     /// Postings by persons that the audit log does not have yet.
     pub unlogged_postings: Vec<UnloggedPosting>,
     /// The end of the audit log, if this batch has written to it.
@@ -256,6 +256,8 @@ impl<'a> Batch<'a> {
             steps,
             kept_steps: 0,
             tally: Tally::default(),
+            accepted_parts: 0,
+            stored_claims: 0,
             unlogged_postings: Vec::new(),
             audit_log_end: None,
             catalogue,

@@ -45,7 +45,7 @@ pub fn claim_parts(batch: &mut Batch<'_>) -> Result<(), TableError> {
     batch.state.claims_left = false;
     let unreadable = std::mem::take(&mut batch.state.unreadable);
     set_aside::messages(batch, unreadable)?;
-    let stored_max = batch.state.stored_claims_max.max(2 * batch.tally.accepted_parts);
+    let stored_max = batch.state.stored_claims_max.max(2 * batch.accepted_parts);
     for carrier in batch.state.lanes.sendable() {
         let (mut stored, mut expired) = (0, 0);
         loop {
@@ -124,7 +124,7 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
         }
         hand_to_link(batch, link, job, part.doubts);
     }
-    batch.tally.stored_claims += 1;
+    batch.stored_claims += 1;
     Ok(Claimed::Stored)
 }
 

@@ -184,7 +184,7 @@ fn unknown_key_or_value_is_rejected_with_its_line() {
         "[log]\nformat = \"xml\"",
         "hermod.toml:2: log.format: unknown variant `xml`, expected `human` or `json`",
     );
-    check("http = 1", "hermod.toml:1: http: invalid type: integer `1`, expected struct Http");
+    check("http = 1", "hermod.toml:1: http: invalid type: integer `1`, expected struct HttpSection");
 }
 
 #[test]

@@ -117,7 +117,7 @@ async fn rejected_requests_are_grouped_with_what_to_do() {
     let groups = fixture.get("/requests/groups").await.body;
     let group = &groups["items"][0];
     assert_eq!((&group["code"], &group["count"]), (&json!("COUNTRY_BLOCKED"), &json!(1)), "{groups}");
-    assert_eq!(group["what_to_do"], "PendingQuery the operator to enable the country.");
+    assert_eq!(group["what_to_do"], "Ask the operator to enable the country.");
     let log = fixture.get("/requests?account=shop").await.body;
     let lines = log["items"].as_array().unwrap();
     assert_eq!((&lines[0]["code"], &lines[0]["status"]), (&json!("COUNTRY_BLOCKED"), &json!(403)), "{log}");

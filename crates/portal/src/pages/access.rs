@@ -104,7 +104,7 @@ impl PlainMessagePage {
     /// Returns the page for an action that the role may not do.
     pub fn forbidden(role: &str) -> PlainMessagePage {
         let text = format!(
-            "Your role in this account is {role}, which may not do this. PendingQuery an owner of the account."
+            "Your role in this account is {role}, which may not do this. Ask an owner of the account."
         );
         PlainMessagePage::error(403, "Not allowed for your role", &text).leading_home()
     }
@@ -141,8 +141,7 @@ impl PlainMessagePage {
 
     /// Returns the page for a one-time link that was used or has expired.
     pub fn dead_link() -> PlainMessagePage {
-        let text =
-            "Links work once and for a limited time. PendingQuery the person who invited you for a new one.";
+        let text = "Links work once and for a limited time. Ask the person who invited you for a new one.";
         PlainMessagePage::error(404, "This link no longer works", text)
     }
 

@@ -58,7 +58,7 @@ const REASONS: &[(&str, &str)] = &[
         "maximum number of binds reached",
         "All binds of the connection are in use. Close one that is not needed, or ask for more.",
     ),
-    ("closed", "The account or the connection is closed. PendingQuery your provider."),
+    ("closed", "The account or the connection is closed. Ask your provider."),
     ("stopping", "The server was restarting. The client can bind again at once."),
     ("too many sessions", "The server had too many sessions. The client can bind again soon."),
     (

@@ -100,9 +100,7 @@ impl Meters {
     pub(crate) fn count(&self, tally: &Tally, ops: usize, jobs_in_memory: usize) {
         let Tally {
             accepted,
-            accepted_parts: _,
             claimed,
-            stored_claims: _,
             settled,
             refunded,
             doubts,

@@ -169,8 +169,8 @@ impl Writer<'_> {
             batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
         commands::finish(&mut batch)?;
+        let stored_claims = batch.stored_claims;
         let results = Results::of(batch);
-        let stored_claims = results.tally.stored_claims;
         self.note_applied(ops, &done)?;
         let changes_catalogue = ops.iter().any(Op::changes_catalogue);
         if changes_catalogue {

@@ -170,21 +170,19 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::ProtocolError => {
             "The carrier rejects our PDUs as malformed: compare its specification with long_messages, tlvs and source."
         }
-        AlarmKind::UnknownStatus => {
-            "PendingQuery the carrier what the code means and add it to the retry list."
-        }
+        AlarmKind::UnknownStatus => "Ask the carrier what the code means and add it to the retry list.",
         AlarmKind::UnknownStat => {
-            "PendingQuery the carrier what the word means; such receipts are ignored until it is known."
+            "Ask the carrier what the word means; such receipts are ignored until it is known."
         }
         AlarmKind::UnmatchedReceipts => {
             "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
         }
         AlarmKind::AmbiguousReceipt => "The carrier uses one id for several parts: ask for unique ids.",
         AlarmKind::ReusedMessageId => {
-            "PendingQuery the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
+            "Ask the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
         }
         AlarmKind::MissingMessageId => {
-            "PendingQuery the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
+            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
         }
         AlarmKind::UnconfirmedParts => {
             "The carrier did not respond to parts, and no resend is left: ask the carrier whether it received them."

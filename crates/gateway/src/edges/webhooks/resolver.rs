@@ -22,7 +22,7 @@ pub enum Resolver {
 }
 
 type Script = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
-type PendingQuery = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
+type Ask = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 /// The error is a text, because all waiters get the same one.
 type Found = Result<Vec<IpAddr>, String>;
 
@@ -32,7 +32,7 @@ pub struct Lookups {
     doubtful: Arc<Semaphore>,
     in_progress: Arc<LookupsInProgress>,
     /// A blocking function.
-    ask: Arc<PendingQuery>,
+    ask: Arc<Ask>,
 }
 
 /// The lookups in progress, by name. Each holds a permit, which bounds their number.

@@ -146,7 +146,7 @@ async fn withdrawn_invitation_and_hostile_addresses() {
     let late = ann.post_in_alice("team", "email=dev%40example.com&role=viewer").await;
     assert_eq!(late.location(), "/accounts/alice/re-authenticate?next=%2Faccounts%2Falice%2Fteam");
     let forgotten = Browser::new(&s).get("/sign-in/forgotten").await.text;
-    assert!(forgotten.contains("PendingQuery its operator for a link"), "{forgotten}");
+    assert!(forgotten.contains("Ask its operator for a link"), "{forgotten}");
     s.end().await;
 }
 

@@ -18,7 +18,7 @@ const SEND: &str = "Send";
 
 /// The account has no connection to send over.
 pub(super) fn without_connection(shell: &Shell) -> Preview {
-    let text = "The account or its connections are closed. PendingQuery the operator to open one.";
+    let text = "The account or its connections are closed. Ask the operator to open one.";
     Preview {
         rejections: vec![SendRejection {
             code: "ACCOUNT_CLOSED".to_owned(),

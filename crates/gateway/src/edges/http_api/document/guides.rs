@@ -13,7 +13,7 @@ pub(super) fn delivery_errors() -> String {
     text
 }
 
-pub(super) const WEBHOOKS: &str = r#"Hermod posts delivery reports and MO messages to your URLs. PendingQuery the operator to set them (`dlr_webhook`, `inbound_webhook`); both are signed with one secret.
+pub(super) const WEBHOOKS: &str = r#"Hermod posts delivery reports and MO messages to your URLs. Ask the operator to set them (`dlr_webhook`, `inbound_webhook`); both are signed with one secret.
 
 **When.** A delivery report is posted when a message becomes enroute and when it ends: delivered, undeliverable, expired or rejected. A message without a receipt 24 hours after the end of its validity is reported once as `UNKNOWN`. Everything is posted at least once; the order is not guaranteed.
 
@@ -49,7 +49,7 @@ pub(super) const SMPP: &str = r#"Customers with volume bind over SMPP 3.3 or 3.4
 
 **Bind parameters**
 
-- Address: usually port 2775, and 2776 with TLS 1.2 or 1.3. PendingQuery the operator.
+- Address: usually port 2775, and 2776 with TLS 1.2 or 1.3. Ask the operator.
 - `system_id` and `password`: given by the operator; at most 15 and 8 characters.
 - `system_type`: any, unless your connection requires a value. `address_range` is not used.
 - Bind types: transmitter, receiver and transceiver in any combination, ten binds at a time unless agreed otherwise.

@@ -22,7 +22,7 @@ const READ_BYTES_MAX: usize = 16 * 1024;
 /// The most headers of a response.
 const HEADERS_MAX: usize = 100;
 
-pub(super) type PendingQuery = Request<Full<Bytes>>;
+pub(super) type Ask = Request<Full<Bytes>>;
 
 pub(super) struct ReceiverConnection {
     sender: http1::SendRequest<Full<Bytes>>,
@@ -59,7 +59,7 @@ impl ReceiverConnection {
     }
 
     /// Sends a request and returns the head of its response.
-    pub(super) async fn ask(&mut self, ask: PendingQuery) -> Result<Response<Incoming>, AskFailure> {
+    pub(super) async fn ask(&mut self, ask: Ask) -> Result<Response<Incoming>, AskFailure> {
         if let Err(error) = self.sender.ready().await {
             return Err(AskFailure { sentence: describe(&error), unsent: true });
         }

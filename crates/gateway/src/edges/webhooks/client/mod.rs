@@ -14,7 +14,7 @@ use super::settings::WebhookSettings;
 use crate::clock::{Clock, Moment};
 use crate::workers::Workers;
 use bytes::Bytes;
-use connection::PendingQuery;
+use connection::Ask;
 use hermod_domain::webhook::url::{AddressRules, WebhookUrl};
 use hermod_store::{AttemptOutcome, RESPONSE_KEPT_BYTES_MAX};
 use http_body_util::{BodyExt as _, Full};
@@ -50,7 +50,7 @@ pub(super) struct PostDraft {
 }
 
 impl PostDraft {
-    fn request(&self) -> PendingQuery {
+    fn request(&self) -> Ask {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.clone();
