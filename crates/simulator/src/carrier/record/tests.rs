@@ -104,7 +104,7 @@ async fn wait_timeout_reports_the_counts() {
     note(&record, "a", accepted());
     let vain = record.wait_until(|record| record.counts().accepted == 2, Duration::from_millis(5)).await;
     let sentence = vain.expect_err("nothing more comes").to_string();
-    assert!(sentence.starts_with("not met within 5ms; the carrier has Counts {"), "{sentence}");
+    assert!(sentence.starts_with("not met within 5ms; the carrier has RecordCounts {"), "{sentence}");
     assert!(sentence.contains("accepted: 1,"), "{sentence}");
 }
 
