@@ -76,7 +76,6 @@ const COMMON: &[&str] = &[
     "myspace",
     "nothing",
     "password",
-    "passw0rd",
     "passwort",
     "motdepasse",
     "contrasena",
@@ -152,19 +151,40 @@ pub fn check_new<'a>(password: &str, known: impl IntoIterator<Item = &'a str>) -
     if !(PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX).contains(&length) {
         return Err(WeakPassword::Length);
     }
-    let plain = plain(password);
-    let known = known.into_iter().flat_map(words_of);
-    if own_chars(&plain, known) < OWN_CHARS_MIN {
+    let known: Vec<String> = known.into_iter().flat_map(words_of).collect();
+    if is_made_of(password, known.iter().map(String::as_str)) {
         return Err(WeakPassword::Personal);
     }
-    let common = COMMON.iter().map(|word| (*word).to_owned());
-    let is_common = own_chars(&plain, common) < OWN_CHARS_MIN || is_pattern(&plain);
+    let is_common = is_made_of(password, COMMON.iter().copied()) || is_pattern(&plain(password));
     if is_common { Err(WeakPassword::Common) } else { Ok(()) }
 }
 
 /// Returns the letters and digits in lower case. Other characters make a common password no better.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns a text with the letters that digits and signs stand for in passwords; a one is `l` or `i`.
+fn with_letters(text: &str, one: char) -> String {
+    let letter = |c| match c {
+        '0' => 'o',
+        '1' => one,
+        '3' => 'e',
+        '@' => 'a',
+        '$' => 's',
+        other => other,
+    };
+    text.chars().map(letter).collect()
+}
+
+/// Whether not much of a password is left without these words, as it is written or with letters for digits and signs.
+fn is_made_of<'a>(password: &str, words: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let as_written = own_chars(&plain(password), words.clone().map(str::to_owned));
+    let spelt = |one| {
+        let words = words.clone().map(|word| with_letters(word, one));
+        own_chars(&plain(&with_letters(password, one)), words)
+    };
+    [as_written, spelt('l'), spelt('i')].into_iter().any(|left| left < OWN_CHARS_MIN)
 }
 
 /// Returns the words that a text about a person is made of, and all of them together.
@@ -225,9 +245,16 @@ mod tests {
             ("welcome2026!", WeakPassword::Common),
             ("1qaz2wsx3edc", WeakPassword::Common),
             ("correct horse battery staple", WeakPassword::Common),
+            ("P@ssw0rd1234", WeakPassword::Common),
+            ("Pa$$word2026!", WeakPassword::Common),
+            ("passw0rd-2026", WeakPassword::Common),
+            ("w31come-2026", WeakPassword::Common),
+            ("adm1n1strat0r", WeakPassword::Common),
+            ("trustno1-2026", WeakPassword::Common),
             ("ann.miller@example.com", WeakPassword::Personal),
             ("annmiller2026", WeakPassword::Personal),
             ("Lindgren-2026!", WeakPassword::Personal),
+            ("L1ndgr3n-2026!", WeakPassword::Personal),
             ("example12345", WeakPassword::Personal),
         ] {
             assert_eq!(check_new(password, KNOWN), Err(expect), "{password}");

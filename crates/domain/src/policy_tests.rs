@@ -21,6 +21,7 @@ fn documents() -> Documents {
         sender: Sender::parse(sender).unwrap(),
         state,
         reason: None,
+        note: None,
     };
     let route = |number, prefix: &str| {
         let prefix = Prefix::parse(prefix).unwrap();

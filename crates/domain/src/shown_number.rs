@@ -19,6 +19,7 @@ pub enum NumberKind {
     LedgerRow,
     LoggedRequest,
     HttpRequest,
+    Bind,
 }
 
 impl NumberKind {
@@ -31,6 +32,7 @@ impl NumberKind {
             NumberKind::LedgerRow => 5,
             NumberKind::LoggedRequest => 6,
             NumberKind::HttpRequest => 7,
+            NumberKind::Bind => 8,
         }
     }
 }

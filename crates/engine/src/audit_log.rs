@@ -4,13 +4,15 @@
 use crate::batch::Batch;
 use crate::ops::Balance;
 use crate::state::audit_log::UnloggedPosting;
-use crate::tables::{AuditLogChange, TableError};
+use crate::tables::{RowChange, SealedEnd, TableError};
 use hermod_domain::audit::{AuditEnd, AuditEntry, AuditPosting, SealPlace};
 
 /// The author of a change whose command names none.
 const NO_AUTHOR: &str = "unknown";
 /// The action of a row that was written for a posting alone.
 const POSTED: &str = "ledger.post";
+/// Its subject. Customers read it; the id of the entry, which counts those of all accounts, is in the row's posting only.
+const POSTED_TO: &str = "the account";
 
 /// Appends entries to the audit log. The postings of the same command belong to the entries of their accounts; those
 /// without such an entry get rows of their own.
@@ -46,14 +48,15 @@ fn append_row(
     let row = batch.state.audit_log.end(batch.tables)?.append(key, entry, posting);
     let end = AuditEnd::from(&row);
     let seal = end.seal(key, SealPlace::Database);
-    batch.tables.write(AuditLogChange::Add { row, seal });
+    batch.tables.write(RowChange::Add(row));
+    batch.tables.write(RowChange::Put(SealedEnd { end, seal }));
     batch.state.audit_log.set_end(end);
     batch.audit_log_end = Some(end);
     Ok(())
 }
 
 fn entry_about(posting: UnloggedPosting, author: Option<&AuditEntry>) -> AuditEntry {
-    let UnloggedPosting { id, account, at, change } = posting;
+    let UnloggedPosting { id: _, account, at, change } = posting;
     let Balance { balance, credit_used } = change;
     AuditEntry {
         at,
@@ -61,7 +64,7 @@ fn entry_about(posting: UnloggedPosting, author: Option<&AuditEntry>) -> AuditEn
         by: author.map_or_else(|| NO_AUTHOR.to_owned(), |author| author.by.clone()),
         from: author.map(|author| author.from.clone()).unwrap_or_default(),
         action: POSTED.to_owned(),
-        subject: format!("ledger entry {id}"),
+        subject: POSTED_TO.to_owned(),
         detail: format!(r#"{{"balance":"{balance}","credit_used":"{credit_used}"}}"#),
     }
 }

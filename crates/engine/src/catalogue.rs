@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::customer_requests;
 use crate::ledger;
 use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
-use crate::tables::{CatalogueRowChange, TableError};
+use crate::tables::{RowChange, TableError};
 use crate::user_tokens;
 
 /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused, a name is
@@ -32,16 +32,18 @@ pub fn change(
         return Ok(Err(CatalogueRefusal::RequestEnded));
     }
     for (kind, id) in remove {
-        batch.tables.write(CatalogueRowChange::Delete { kind: kind.clone(), id: *id });
+        if batch.tables.read()?.has_catalogue_entry(kind, *id)? {
+            batch.tables.write(RowChange::<CatalogueRow>::Delete((kind.clone(), *id)));
+        }
     }
     for row in put {
-        batch.tables.write(CatalogueRowChange::Put(row.clone()));
+        batch.tables.write(RowChange::Put(row.clone()));
     }
     for entry in entries {
         ledger::post(batch, entry)?;
     }
     for row in provisioned {
-        batch.tables.write(CatalogueRowChange::PutProvisioned(row.clone()));
+        batch.tables.write(RowChange::Put(row.clone()));
     }
     user_tokens::change(batch, tokens)?;
     if let Some(request) = request {

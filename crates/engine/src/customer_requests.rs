@@ -5,7 +5,7 @@ use crate::ops::{
     CUSTOMER_REQUESTS_KEPT_MAX, CustomerRequest, CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest,
     OPEN_CUSTOMER_REQUESTS_MAX,
 };
-use crate::tables::{CustomerRequestChange, TableError};
+use crate::tables::{RowChange, TableError};
 use hermod_domain::customer_request::CustomerRequestState;
 
 /// Stores a request, unless the account has an open one for the same or too many open ones. Deletes the oldest that has
@@ -25,10 +25,10 @@ pub fn make(batch: &mut Batch<'_>, new: &NewCustomerRequest) -> Result<MadeCusto
     if kept.len() >= CUSTOMER_REQUESTS_KEPT_MAX
         && let Some(oldest) = ended.next()
     {
-        batch.tables.write(CustomerRequestChange::Delete(oldest.id));
+        batch.tables.write(RowChange::<CustomerRequest>::Delete((oldest.id,)));
     }
     let id = batch.state.last_ids.next_customer_request();
-    batch.tables.write(CustomerRequestChange::Put(CustomerRequest {
+    batch.tables.write(RowChange::Put(CustomerRequest {
         id,
         request: new.clone(),
         state: CustomerRequestState::Open,
@@ -45,7 +45,7 @@ pub fn end(batch: &mut Batch<'_>, end: &CustomerRequestEnd) -> Result<bool, Tabl
     batch.advance_to(*now);
     let found = batch.tables.read()?.customer_request(*id)?;
     let Some(request) = found.filter(CustomerRequest::is_open) else { return Ok(false) };
-    batch.tables.write(CustomerRequestChange::Put(CustomerRequest {
+    batch.tables.write(RowChange::Put(CustomerRequest {
         state: *state,
         ended_at: Some(*now),
         ended_by: by.clone(),

@@ -4,10 +4,10 @@
 
 use crate::batch::Batch;
 use crate::maps::HashSet;
-use crate::ops::PART_REPEATS_KNOWN;
+use crate::ops::{PART_REPEATS_KNOWN, ParkedReceipt};
+use crate::state::parked_receipts;
 use crate::tables::{
-    MessageChange, MoPartChange, ParkedReceiptChange, PartChange, PartRow, TableError, Tables,
-    WebhookEventChange,
+    MessageChange, MoPartChange, ParkedRow, PartChange, PartRow, TableError, Tables, WebhookEventChange,
 };
 use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
@@ -98,10 +98,10 @@ fn correct_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableEr
 
 /// Sets the time of receipts that were parked in the future to now. Returns how many there were.
 fn correct_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
-    let parked = tables.read()?.parked_ids_after(now)?;
+    let parked = tables.read()?.parked_later_than(now)?;
     let count = parked.len();
-    for (carrier, remote) in parked {
-        tables.write(ParkedReceiptChange::ParkedAt { carrier, remote, at: now });
+    for ParkedRow { carrier, receipt } in parked {
+        parked_receipts::put(tables, carrier, ParkedReceipt { at: now, ..receipt });
     }
     Ok(count)
 }

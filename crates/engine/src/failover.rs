@@ -8,7 +8,10 @@ use crate::progress::{self, Applied, Wait};
 use crate::set_aside;
 use crate::state::deferred::DuePart;
 use crate::steps::StepKind;
-use crate::tables::{MessageChange, MessageExceptionChange, MessageKey, PartChange, PartRow, TableError};
+use crate::tables::{
+    CarrierRefusal, MessageChange, MessageExceptionRow, MessageExceptions, MessageKey, PartChange, PartRow,
+    RowChange, TableError,
+};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::time::Timestamp;
@@ -70,7 +73,9 @@ pub fn after_throttling(
 }
 
 fn note(batch: &mut Batch<'_>, key: MessageKey, part: PartNo, to: CarrierId) {
-    batch.tables.write(MessageExceptionChange::FailedOver(key.message));
+    let exceptions = MessageExceptions { has_failed_over: true, ..MessageExceptions::default() };
+    let row = MessageExceptionRow { message: key.message, exceptions };
+    batch.tables.write(RowChange::merge(row, ["failed_over"]));
     batch.add_step(key.message, part, StepKind::FailedOver { from: key.carrier, to });
 }
 
@@ -108,7 +113,7 @@ pub fn after_refusal(
     else {
         return Ok(false);
     };
-    batch.tables.write(MessageExceptionChange::Refused { message: key.message, by: key.carrier });
+    batch.tables.write(RowChange::Put(CarrierRefusal { message: key.message, carrier: key.carrier }));
     if on_their_way {
         batch.state.deferred.push(DuePart::new(key, part, due_at));
     } else {

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::maps::HashMap;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
 use crate::state::audit_log::UnloggedPosting;
-use crate::tables::{LedgerChange, MessageKey, Posting, TableError};
+use crate::tables::{MessageKey, Posting, RowChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
 
@@ -101,7 +101,7 @@ fn write(
     let LedgerEntry { account, kind, amount: _, note, reference, now } = entry;
     batch.advance_to(*now);
     let id = batch.state.last_ids.next_posting();
-    batch.tables.write(LedgerChange::Add(Posting {
+    batch.tables.write(RowChange::Add(Posting {
         id,
         account: *account,
         at: *now,

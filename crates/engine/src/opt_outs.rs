@@ -1,8 +1,7 @@
 //! Opts recipients out of an account's messages, and in again.
 
 use crate::batch::Batch;
-use crate::ops::OptOut;
-use crate::tables::{OptOutChange, TableError};
+use crate::tables::{OptOut, RowChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -12,7 +11,7 @@ pub fn add(batch: &mut Batch<'_>, entry: &OptOut) -> Result<bool, TableError> {
     batch.advance_to(entry.now);
     let is_new = batch.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
     if is_new {
-        batch.tables.write(OptOutChange::Add(entry.clone()));
+        batch.tables.write(RowChange::Add(entry.clone()));
     }
     batch.state.opt_outs.add(entry.account);
     Ok(is_new)
@@ -22,7 +21,7 @@ pub fn add(batch: &mut Batch<'_>, entry: &OptOut) -> Result<bool, TableError> {
 pub fn remove(batch: &mut Batch<'_>, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
     let was_out = batch.tables.read()?.opted_out_at(account, number)?.is_some();
     if was_out {
-        batch.tables.write(OptOutChange::Delete { account, number });
+        batch.tables.write(RowChange::<OptOut>::Delete((account, number)));
     }
     Ok(was_out)
 }
@@ -36,7 +35,7 @@ pub fn remove_older(
 ) -> Result<bool, TableError> {
     let was_out = batch.tables.read()?.opted_out_at(account, number)?.is_some_and(|out_at| out_at <= at);
     if was_out {
-        batch.tables.write(OptOutChange::Delete { account, number });
+        batch.tables.write(RowChange::<OptOut>::Delete((account, number)));
     }
     Ok(was_out)
 }

@@ -9,8 +9,8 @@ use crate::set_aside;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
 use crate::tables::{
-    MessageChange, MessageExceptionChange, MessageKey, MessageStatus, PartChange, TableError, Tables,
-    UnreadablePart,
+    MessageChange, MessageExceptionRow, MessageExceptions, MessageKey, MessageStatus, PartChange, RowChange,
+    TableError, Tables, UnreadablePart,
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{
@@ -93,7 +93,10 @@ pub fn apply(
             if let Some(status) = reported.filter(|_| !repeats) {
                 if status == unknown {
                     let (message, at) = (key.message, batch.now);
-                    batch.tables.write(MessageExceptionChange::Unknown { message, at });
+                    let exceptions =
+                        MessageExceptions { unknown_at: Some(at), ..MessageExceptions::default() };
+                    let row = MessageExceptionRow { message, exceptions };
+                    batch.tables.write(RowChange::merge(row, ["unknown_at"]));
                     batch.add_step(message, part, StepKind::Unknown);
                 }
                 report::write_status(batch, key, status, &moved.after, err, &mut report_target)?;

@@ -5,9 +5,10 @@ use crate::batch::Batch;
 use crate::ops::{CarrierIdQuery, LATE_LINES_MAX, ParkedReceipt, ReceiptOutcome, ReceiptRecord};
 use crate::progress::{self, Applied};
 use crate::state::carrier_id_days::{Assigned, Match};
+use crate::state::parked_receipts;
 use crate::steps::{CarrierWord, StepKind};
 use crate::tables::{
-    IdAssignment, MessageExceptionChange, MessageKey, ParkedReceiptChange, PartKey, TableError,
+    IdAssignment, MessageExceptionRow, MessageExceptions, MessageKey, PartKey, RowChange, TableError,
 };
 use crate::unnamed_parts;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
@@ -169,7 +170,7 @@ fn retry_parked(
             apply(batch, carrier, &assignment, &facts).map(|_| true)
         }
         Match::Ambiguous if !receipt.ambiguous => {
-            batch.tables.write(ParkedReceiptChange::Ambiguous { carrier, remote: remote.clone() });
+            parked_receipts::put(batch.tables, carrier, ParkedReceipt { ambiguous: true, ..receipt.clone() });
             Ok(false)
         }
         Match::Ambiguous | Match::Nothing => Ok(false),
@@ -236,7 +237,9 @@ fn add_late(batch: &mut Batch<'_>, key: PartKey, step: StepKind) -> Result<(), T
     let PartKey { account, message, part } = key;
     let noted = batch.tables.read()?.message_exceptions(message)?.late_receipts;
     if noted < LATE_LINES_MAX && batch.tables.read()?.has_message(account, message)? {
-        batch.tables.write(MessageExceptionChange::LateReceipts { message, count: noted + 1 });
+        let exceptions = MessageExceptions { late_receipts: noted + 1, ..MessageExceptions::default() };
+        let row = MessageExceptionRow { message, exceptions };
+        batch.tables.write(RowChange::merge(row, ["late_receipts"]));
         batch.add_step(message, part, step);
     }
     Ok(())

@@ -12,8 +12,7 @@ use crate::set_aside;
 use crate::state::report_target::{Customer, ReportTarget};
 use crate::steps::StepKind;
 use crate::tables::{
-    GivenUpReportChange, MessageKey, ReportChange, ReportRange, StoredReport, TableError, Tables,
-    UnreadableReport,
+    MessageKey, ReportChange, ReportRange, RowChange, StoredReport, TableError, Tables, UnreadableReport,
 };
 use crate::webhooks::{self, StatusChange, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
@@ -217,7 +216,9 @@ pub fn delete_accepted(batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.tables.write(ReportChange::Delete { connection, first, last });
         if deleted < range.ids() {
             // Given up while it was in flight, and accepted after all.
-            batch.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
+            let ids = first.0.cast_signed()..=last.0.cast_signed();
+            let of = i64::from(connection.get());
+            batch.tables.write(RowChange::<GivenUpReport>::delete_in([("connection", of..=of), ("id", ids)]));
         }
         batch.tally.reports_accepted += deleted;
         batch.note_reports_gone(connection, deleted);
@@ -238,7 +239,7 @@ fn give_up(
             let given_up_at = batch.now;
             let given_up =
                 GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
-            batch.tables.write(GivenUpReportChange::Put(given_up));
+            batch.tables.write(RowChange::Put(given_up));
         }
         Ok(Some(StoredReport { account: None, .. })) => {}
         Ok(None) => return Ok(0),
@@ -279,7 +280,8 @@ pub fn forget_given_up(batch: &mut Batch<'_>, now: Timestamp) -> Result<usize, T
     let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
     let oldest = batch.tables.read()?.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
     if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
-        batch.tables.write(GivenUpReportChange::DeleteBetween { first: *first, last: *last });
+        let ids = first.0.cast_signed()..=last.0.cast_signed();
+        batch.tables.write(RowChange::<GivenUpReport>::delete_in([("id", ids)]));
     }
     Ok(oldest.len())
 }

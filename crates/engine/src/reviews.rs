@@ -2,10 +2,8 @@
 //! it is submitted. The writer decides whether a text is held, so that concurrent submits open one case.
 
 use crate::batch::Batch;
-use crate::ops::{
-    APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
-};
-use crate::tables::{ReopenedReview, ReviewChange, ReviewStatus, TableError};
+use crate::ops::{APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, Screened, Screening};
+use crate::tables::{ReviewCase, ReviewCounter, ReviewState, RowChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,7 +22,7 @@ impl OldReviews {
     }
 
     /// Whether a case is old.
-    pub fn include(self, case: &ReviewStatus) -> bool {
+    pub fn include(self, case: &ReviewCase) -> bool {
         case.last_at <= self.met && case.decided_at.is_none_or(|at| at <= self.decided)
     }
 }
@@ -51,7 +49,7 @@ pub fn screen(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, T
         }
         ReviewState::Open | ReviewState::Rejected => {
             let (last_at, seen) = (known.last_at.max(*now), known.seen + 1);
-            batch.tables.write(ReviewChange::Met { id: known.id, last_at, seen });
+            batch.tables.write(RowChange::Put(ReviewCase { last_at, seen, ..known }));
             Ok(held)
         }
     }
@@ -63,15 +61,42 @@ fn open_case(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, Ta
         return Ok(Screening::Held { case: None });
     }
     let id = batch.state.last_ids.next_review();
-    batch.tables.write(ReviewChange::Add { id, screened: Box::new(screened.clone()) });
+    let Screened { account, from, to, text, digest, rules, now } = screened.clone();
+    batch.tables.write(RowChange::Add(ReviewCase {
+        id,
+        account,
+        digest,
+        from,
+        to,
+        text,
+        rules,
+        opened_at: now,
+        last_at: now,
+        seen: 1,
+        state: ReviewState::Open,
+        decided_at: None,
+        decided_by: String::new(),
+        reason: String::new(),
+    }));
+    batch.tables.write(RowChange::Put(ReviewCounter { last: id }));
     Ok(Screening::Held { case: Some(id) })
 }
 
 /// Opens a case again whose approval has ended, with the rules that match now.
-fn reopen_case(batch: &mut Batch<'_>, known: ReviewStatus, screened: &Screened) {
+fn reopen_case(batch: &mut Batch<'_>, known: ReviewCase, screened: &Screened) {
     let Screened { to, rules, now, .. } = screened;
-    let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
-    batch.tables.write(ReviewChange::Reopen { id: known.id, reopened });
+    batch.tables.write(RowChange::Put(ReviewCase {
+        to: *to,
+        rules: rules.clone(),
+        opened_at: *now,
+        last_at: *now,
+        seen: known.seen + 1,
+        state: ReviewState::Open,
+        decided_at: None,
+        decided_by: String::new(),
+        reason: String::new(),
+        ..known
+    }));
 }
 
 /// Whether the account has the most open cases that are allowed.
@@ -90,16 +115,18 @@ pub fn decide(
 ) -> Result<Option<ReviewCase>, TableError> {
     batch.advance_to(now);
     let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
-    let (by, reason) = (by.to_owned(), reason.to_owned());
-    batch.tables.write(ReviewChange::Decision { id, state, at: now, by, reason });
-    batch.tables.read()?.review(id)
+    let Some(case) = batch.tables.read()?.review(id)? else { return Ok(None) };
+    let (decided_by, reason) = (by.to_owned(), reason.to_owned());
+    let decided = ReviewCase { state, decided_at: Some(now), decided_by, reason, ..case };
+    batch.tables.write(RowChange::Put(decided.clone()));
+    Ok(Some(decided))
 }
 
 /// Deletes those of these cases that are still old.
 pub fn forget(batch: &mut Batch<'_>, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
     for case in cases {
-        if batch.tables.read()?.review_status(*case)?.is_some_and(|case| old.include(&case)) {
-            batch.tables.write(ReviewChange::Delete(*case));
+        if batch.tables.read()?.review(*case)?.is_some_and(|case| old.include(&case)) {
+            batch.tables.write(RowChange::<ReviewCase>::Delete((*case,)));
         }
     }
     Ok(())

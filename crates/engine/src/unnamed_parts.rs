@@ -4,7 +4,7 @@
 use crate::batch::Batch;
 use crate::ops::ReceiptRecord;
 use crate::state::carrier_id_days::DAYS_KEPT;
-use crate::tables::{IdAssignment, MessageKey, PartKey, TableError, UnnamedPart, UnnamedPartChange};
+use crate::tables::{IdAssignment, MessageKey, PartKey, RowChange, TableError, UnnamedPart};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
@@ -18,7 +18,7 @@ const SAME_NUMBER_MAX: usize = 64;
 pub fn add(batch: &mut Batch<'_>, key: MessageKey, part: PartNo, to: Msisdn) {
     let MessageKey { carrier, account, message } = key;
     let part = PartKey { account, message, part };
-    batch.tables.write(UnnamedPartChange::Put(UnnamedPart { carrier, to, part, at: batch.now }));
+    batch.tables.write(RowChange::Put(UnnamedPart { carrier, to, part, at: batch.now }));
 }
 
 /// Returns the one part without an id that a receipt can belong to; none if there is no such part, or several.
@@ -44,7 +44,7 @@ pub fn find(
         batch.state.carrier_ids.assign(batch.tables, carrier, remote, assignment)?;
     }
     if record.remote.is_some() || is_final(record.verdict) {
-        batch.tables.write(UnnamedPartChange::Delete { carrier, to, part });
+        batch.tables.write(RowChange::<UnnamedPart>::Delete((carrier, to, part)));
     }
     batch.tally.receipts_by_number += 1;
     Ok(Some(assignment))
@@ -56,7 +56,7 @@ pub fn forget(batch: &mut Batch<'_>, parts: &[UnnamedPart], before: Timestamp) -
         let (carrier, to, part) = (*carrier, *to, *part);
         // The carrier may have accepted it again since it was listed.
         if batch.tables.read()?.unnamed_part_accepted_at(carrier, to, &part)?.is_some_and(|at| at < before) {
-            batch.tables.write(UnnamedPartChange::Delete { carrier, to, part });
+            batch.tables.write(RowChange::<UnnamedPart>::Delete((carrier, to, part)));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::ops::{
     TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken,
 };
-use crate::tables::{TableError, UserTokenChange};
+use crate::tables::{RowChange, TableError};
 
 /// Stores a token. If the user has the most of its sort that are allowed, the oldest ends.
 pub fn put(batch: &mut Batch<'_>, token: &UserToken) -> Result<(), TableError> {
@@ -13,9 +13,9 @@ pub fn put(batch: &mut Batch<'_>, token: &UserToken) -> Result<(), TableError> {
     others.sort_by_key(|other| (other.made_at, other.digest));
     let too_many = (others.len() + 1).saturating_sub(USER_TOKENS_MAX);
     for oldest in others.iter().take(too_many) {
-        batch.tables.write(UserTokenChange::Delete(oldest.digest));
+        batch.tables.write(RowChange::<UserToken>::Delete((oldest.digest,)));
     }
-    batch.tables.write(UserTokenChange::Put(token.clone()));
+    batch.tables.write(RowChange::Put(token.clone()));
     Ok(())
 }
 
@@ -23,7 +23,7 @@ pub fn put(batch: &mut Batch<'_>, token: &UserToken) -> Result<(), TableError> {
 pub fn renew(batch: &mut Batch<'_>, read: &UserToken, renewed: &UserToken) -> Result<bool, TableError> {
     let is_same = batch.tables.read()?.user_token(&read.digest)?.as_ref() == Some(read);
     if is_same {
-        batch.tables.write(UserTokenChange::Put(renewed.clone()));
+        batch.tables.write(RowChange::Put(renewed.clone()));
     }
     Ok(is_same)
 }
@@ -32,7 +32,7 @@ pub fn renew(batch: &mut Batch<'_>, read: &UserToken, renewed: &UserToken) -> Re
 pub fn end(batch: &mut Batch<'_>, digest: TokenDigest) -> Result<bool, TableError> {
     let is_there = batch.tables.read()?.user_token(&digest)?.is_some();
     if is_there {
-        batch.tables.write(UserTokenChange::Delete(digest));
+        batch.tables.write(RowChange::<UserToken>::Delete((digest,)));
     }
     Ok(is_there)
 }
@@ -41,7 +41,7 @@ pub fn end(batch: &mut Batch<'_>, digest: TokenDigest) -> Result<bool, TableErro
 pub(crate) fn change(batch: &mut Batch<'_>, change: &TokenChange) -> Result<(), TableError> {
     let TokenChange { spend, end_all_of, end_links_of, keep } = change;
     if let Some(link) = spend {
-        batch.tables.write(UserTokenChange::Delete(*link));
+        batch.tables.write(RowChange::<UserToken>::Delete((*link,)));
     }
     let only_links = end_links_of.iter().filter(|user| !end_all_of.contains(user));
     let ended = end_all_of.iter().map(|user| (user, false)).chain(only_links.map(|user| (user, true)));
@@ -53,7 +53,7 @@ pub(crate) fn change(batch: &mut Batch<'_>, change: &TokenChange) -> Result<(), 
                 token.purpose != TokenPurpose::UsedCode && Some(token.digest) != *keep
             };
             if ends && Some(token.digest) != *spend {
-                batch.tables.write(UserTokenChange::Delete(token.digest));
+                batch.tables.write(RowChange::<UserToken>::Delete((token.digest,)));
             }
         }
     }

@@ -5,7 +5,7 @@ mod invitation_limit;
 mod limits;
 mod setup;
 
-pub use changing::ChangingAlone;
+pub use changing::{ChangingAlone, LoadCatalogueError, load_catalogue};
 use limits::Limits;
 pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 

@@ -3,11 +3,8 @@
 //! message goes edges -> app -> domain + store, and back.
 
 pub mod app;
-pub mod author;
 pub mod clock;
 pub mod config;
-pub mod csv;
-pub mod demo_history;
 pub mod edges;
 pub mod gateway;
 pub mod http;
@@ -16,13 +13,11 @@ pub mod live_status;
 pub mod node_messages;
 mod open_files;
 mod pdu_trace;
-pub mod provision;
 pub mod running;
 pub mod secrets;
 mod stream;
 pub mod telemetry;
 pub mod tls;
-pub mod views;
 pub mod workers;
 
 /// For receivers of webhooks.

@@ -31,14 +31,19 @@ index or another row contradicts it. Use a file system with checksums if that is
 
 Each row of the audit log has a keyed hash that covers the row before it, and its end is sealed in the database and in the
 file hermod.audit: changed, removed and added rows are found, also at the end. Top-ups, adjustments, invoices and payments are
-compared with the log. The key is derived from the pepper. If the pepper cannot be read, the audit checks everything else,
-says what it left out, and does not succeed. For a backup --without-keys, name the pepper: [data] pepper_file, HERMOD_PEPPER.
+compared with the log. If hermod.audit is missing although the log has rows, a note says so. The key is derived from the pepper.
+If the pepper cannot be read, the audit checks everything else, says what it left out, and does not succeed. For a backup
+--without-keys, name the pepper: [data] pepper_file, HERMOD_PEPPER.
 
 Exit codes: 0 everything was checked, no violations; 1 violations, or the audit failed; 3 no violations, but the pepper could
 not be read, so the audit log may have been changed.";
 
 /// What cannot be checked without the pepper.
 const WITHOUT_PEPPER: &str = "the hashes of the audit log, its sealed end, and the end in hermod.audit";
+
+/// What a missing file means.
+const WITHOUT_FILE: &str = "Note: hermod.audit is missing, although the audit log has rows. If rows at its end were removed together with \
+                            the sealed end, this audit does not find it.\n";
 
 /// Progress is printed after this many seconds, then every second.
 const PROGRESS_AFTER_S: u64 = 2;
@@ -182,6 +187,7 @@ fn to_json(report: &AuditReport, not_checked: Option<&str>) -> serde_json::Value
         record,
         audit_log,
         is_audit_log_checked,
+        lacks_audit_file,
         violations,
     } = report;
     let violations: Vec<_> = violations
@@ -199,7 +205,8 @@ fn to_json(report: &AuditReport, not_checked: Option<&str>) -> serde_json::Value
         "purged_before": purged_before.map(|before| before.to_iso()),
         "record": record_json(*record),
         "audit_log": {
-            "rows": audit_log.number, "last_hash": audit_log.hash.short(), "checked": is_audit_log_checked
+            "rows": audit_log.number, "last_hash": audit_log.hash.short(), "checked": is_audit_log_checked,
+            "file_missing": lacks_audit_file
         },
         "violations": violations,
     })
@@ -242,6 +249,7 @@ fn to_text(report: &AuditReport, not_checked: Option<&str>, folder: &Path) -> St
         record,
         audit_log,
         is_audit_log_checked: _,
+        lacks_audit_file,
         violations,
     } = report;
     let mut text = format!(
@@ -260,6 +268,9 @@ fn to_text(report: &AuditReport, not_checked: Option<&str>, folder: &Path) -> St
         audit_log.number,
         audit_log.hash.short()
     ));
+    if *lacks_audit_file {
+        text.push_str(WITHOUT_FILE);
+    }
     if let Some(not_checked) = not_checked {
         text.push_str(&format!("Not checked: {not_checked}\n"));
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 pub(crate) type CommandResult = Result<(), Failure>;
 
+#[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
     /// None if everything has been printed already.

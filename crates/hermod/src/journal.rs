@@ -63,7 +63,7 @@ impl JournalArgs {
 }
 
 fn described(Salvage { damage, kept, last, lost, moved_to }: &Salvage) -> String {
-    if *lost == 0 {
+    if *lost == 0 && damage.is_none() {
         return format!("The journal is intact up to batch {last}. Nothing was done: start the gateway.\n");
     }
     let found = damage.as_ref().map_or_else(String::new, |damage| format!("{damage}.\n"));

@@ -1,11 +1,11 @@
 //! The provision file of the settings: read before the store is opened, applied before the gateway starts.
 
 use crate::failure::Failure;
-use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, WantedSetup};
 use hermod_gateway::running::Opened;
+use hermod_operator::author::Author;
+use hermod_operator::provision::{self, Change, Effect, Plan, ProvisionError, WantedSetup};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 

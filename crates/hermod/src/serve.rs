@@ -8,10 +8,11 @@ use crate::{output, provision_file};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
-use hermod_gateway::provision::Made;
 use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, StoreError};
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
+use hermod_operator::api::OPERATOR_SIDE;
+use hermod_operator::provision::Made;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,10 +100,16 @@ async fn serve(config: Config) -> CommandResult {
         smpp,
         smpps,
         operations,
+        operator: Some(OPERATOR_SIDE),
         pages: Some(hermod_portal::server::pages()),
         clock,
     };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
+    log_addresses(&running);
+    run_until_stopped(running, &mut signals, async {}).await
+}
+
+fn log_addresses(running: &Running) {
     tracing::info!(
         address = %running.http_addr(),
         version = env!("CARGO_PKG_VERSION"),
@@ -118,7 +125,6 @@ async fn serve(config: Config) -> CommandResult {
     if let Some(address) = running.smpps_addr() {
         tracing::info!(%address, "Customers bind at {address}, over TLS");
     }
-    run_until_stopped(running, &mut signals, async {}).await
 }
 
 /// Opens the data folder, and waits while a command uses it.
@@ -151,7 +157,7 @@ fn print_secrets(secrets: &[Made]) {
         let (what, again) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
             (Some(account), _) => (key.clone(), format!("hermod webhook secret stage {account}")),
             (_, Some(connection)) => {
-                (key.clone(), format!("hermod connection set {connection} --password-file FILE"))
+                (key.clone(), format!("hermod connection set {connection} password=@FILE"))
             }
             (None, None) => (format!("key {key}"), format!("hermod key rotate {key}")),
         };

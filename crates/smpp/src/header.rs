@@ -10,26 +10,7 @@ use crate::CommandStatus;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandId(pub u32);
 
-macro_rules! commands {
-    ($($name:ident = $value:literal, $text:literal;)*) => {
-        impl CommandId {
-            $(#[doc = concat!("`", $text, "`")] pub const $name: CommandId = CommandId($value);)*
-
-            /// Every command this crate has a PDU for.
-            pub const ALL: &'static [CommandId] = &[$(CommandId::$name),*];
-
-            /// The specification's name, if it has one.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($value => Some($text),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-commands! {
+known_values! { CommandId, "Every command this crate has a PDU for.":
     GENERIC_NACK = 0x8000_0000, "generic_nack";
     BIND_RECEIVER = 0x0000_0001, "bind_receiver";
     BIND_RECEIVER_RESP = 0x8000_0001, "bind_receiver_resp";
@@ -90,12 +71,6 @@ impl fmt::Display for CommandId {
             Some(name) => f.write_str(name),
             None => write!(f, "command 0x{:08x}", self.0),
         }
-    }
-}
-
-impl fmt::Debug for CommandId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -49,8 +49,34 @@
 // Tests may panic, so these lints apply to other code only.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+/// Declares the values of a number that the specification names, with all of them in a list. A peer can send any other value, so
+/// the type is not an enum.
+macro_rules! known_values {
+    ($type:ident, $all:literal: $($name:ident = $value:literal, $text:literal;)*) => {
+        impl $type {
+            $(#[doc = concat!("`", $text, "`")] pub const $name: $type = $type($value);)*
+
+            #[doc = $all]
+            pub const ALL: &'static [$type] = &[$($type::$name),*];
+
+            /// Returns the specification's name, if it has one.
+            pub const fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($value => Some($text),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 mod address;
-mod encode_error;
 mod frame;
 mod header;
 mod hidden;
@@ -64,11 +90,11 @@ mod status;
 pub mod time;
 pub mod tlv;
 pub mod trace;
+mod trace_text;
 pub mod udh;
 mod writer;
 
 pub use address::Address;
-pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use frame::{Frame, FrameError, next_frame};
 pub use header::{CommandId, HEADER_BYTES, Header};
 pub use hidden::Hidden;
@@ -77,6 +103,6 @@ pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read
 pub use receipt_dialect::{LAYOUT_FIELDS_MAX, ReceiptDialect, ReceiptDialectError, ReceiptLayout};
 pub use receipt_text::{ReceiptDate, ReceiptField, ReceiptFields, ReceiptText};
 pub use session::{Moment, Session, SessionEvent};
-pub use status::CommandStatus;
+pub use status::{CommandStatus, EncodeError, EncodeErrorKind};
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
 pub use trace::TracedPdu;

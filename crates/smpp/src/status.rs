@@ -1,32 +1,15 @@
 //! Command statuses of SMPP v3.4 §5.1.3 and those that 5.0 added, which carriers use on any bind; Hermod sends only
-//! those of 3.4. A constant's name is the specification's without `ESME_R`: `ESME_RTHROTTLED` is `THROTTLED`.
+//! those of 3.4. A constant's name is the specification's without `ESME_R`: `ESME_RTHROTTLED` is `THROTTLED`. Also why a PDU cannot be encoded.
 
 use std::fmt;
+
+use thiserror::Error;
 
 /// A `command_status`. A peer can send any value, including vendor-specific ones, so this is not an enum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandStatus(pub u32);
 
-macro_rules! statuses {
-    ($($name:ident = $value:literal, $text:literal;)*) => {
-        impl CommandStatus {
-            $(#[doc = concat!("`", $text, "`")] pub const $name: CommandStatus = CommandStatus($value);)*
-
-            /// All statuses with a name: the 3.4 table in its order, then those of 5.0.
-            pub const ALL: &'static [CommandStatus] = &[$(CommandStatus::$name),*];
-
-            /// Returns the specification's name, if it has one.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($value => Some($text),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-statuses! {
+known_values! { CommandStatus, "All statuses with a name: the 3.4 table in its order, then those of 5.0.":
     OK = 0x0000_0000, "ESME_ROK";
     INVMSGLEN = 0x0000_0001, "ESME_RINVMSGLEN";
     INVCMDLEN = 0x0000_0002, "ESME_RINVCMDLEN";
@@ -123,10 +106,28 @@ impl fmt::Display for CommandStatus {
     }
 }
 
-impl fmt::Debug for CommandStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+/// A field has a value that cannot be encoded. Nothing was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{field} {why}")]
+pub struct EncodeError {
+    /// The first invalid field.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub why: EncodeErrorKind,
+}
+
+/// Why a value cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum EncodeErrorKind {
+    /// More octets than the field holds.
+    #[error("is too long")]
+    TooLong,
+    /// A null inside a C-octet string would end it early.
+    #[error("contains a null octet")]
+    ContainsNull,
+    /// The field counts something and the count is outside its range.
+    #[error("counts too few or too many entries")]
+    BadCount,
 }
 
 #[cfg(test)]

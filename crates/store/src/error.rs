@@ -2,9 +2,6 @@
 //! durable, it ends the process instead of returning an error.
 
 use crate::journal::{JournalError, TWO_HISTORIES};
-use crate::record::WATCHERS_MAX;
-use crate::schema_status::MigrationError;
-use crate::store_copy::CopyError;
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -53,8 +50,8 @@ pub enum StoreError {
         "the record is being checked after a start, or cannot be opened; messages are not affected. Retry later; the log of the gateway and hermod alarms say more"
     )]
     RecordUnavailable,
-    #[error("{WATCHERS_MAX} live feeds are open already; close one, or retry later")]
-    TooManyWatchers,
+    #[error("{0} live feeds are open already; close one, or retry later")]
+    TooManyWatchers(usize),
     #[error(
         "the address of the PostgreSQL server is not valid: {0}; write it as postgres://user:password@host:5432/database"
     )]
@@ -98,7 +95,7 @@ pub enum StoreError {
     #[error("{path} belongs to another history than hermod.db; {TWO_HISTORIES}")]
     OtherMark { path: PathBuf },
     #[error(
-        "{path} belongs to another database: hermod.db is a copy that was never started; {TWO_HISTORIES}"
+        "{path} belongs to another database: hermod.db is a copy that was never started, or was closed without a log; {TWO_HISTORIES}"
     )]
     OtherLog { path: PathBuf },
     #[error(
@@ -236,4 +233,50 @@ impl StoreError {
     fn is_backend(&self, kind: BackendErrorKind) -> bool {
         matches!(self, StoreError::Backend(error) if error.kind == kind)
     }
+}
+
+/// Why a store was not copied.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    #[error(
+        "{place} has rows in the table {table}, and a store is copied into an empty schema only; name another one in the address (?schema=NAME), or drop it"
+    )]
+    NotEmpty { place: String, table: String },
+    #[error(
+        "{} has {file} of another embedded store, and a store is copied into a folder without one only; move hermod.db, hermod.mark and the files of the journal (journal-*) out of the folder", folder.display()
+    )]
+    FolderNotEmpty { folder: PathBuf, file: String },
+    #[error(
+        "{0} has an unfinished copy of another store, or of this one before it was changed; remove it (drop the schema, or move hermod.db out of the folder), and copy again"
+    )]
+    OtherCopy(String),
+    #[error("{0} has a complete copy of this store already; start the gateway on it")]
+    Complete(String),
+    #[error(
+        "{0} belongs to another pepper than this data folder; name another schema in the address (?schema=NAME), or drop it"
+    )]
+    OtherPepper(String),
+    #[error(
+        "the store on {0} belongs to another pepper than this data folder; copy pepper.key from a node that works with the store, or name it with [data] pepper_file or HERMOD_PEPPER"
+    )]
+    OtherPepperOfSource(String),
+    #[error("the table {table} cannot be copied: {reason}")]
+    UnknownTable { table: String, reason: String },
+    #[error(
+        "the copy differs from its source: {0}; remove it (drop the schema, or move hermod.db out of the folder), and copy again"
+    )]
+    Differs(String),
+}
+
+/// Why the schema was not migrated.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrationError {
+    #[error(
+        "{gateways} connected gateways know only schema {known}, and cannot work after migration {number}; stop or upgrade them first"
+    )]
+    OlderGateways { gateways: i64, known: i64, number: i64 },
+    #[error(
+        "migration {number} ({what}) must run before this release can use the store: stop all gateways of earlier releases, then run hermod migrate --contract"
+    )]
+    ContractPending { number: i64, what: &'static str },
 }

@@ -2,14 +2,15 @@
 
 mod advisories;
 mod bench;
-mod chaos;
 mod client;
 mod cluster;
+mod gateway_files;
 mod long_tests;
 mod manifests;
 mod numbers;
 mod packages;
 mod postgres;
+mod programs;
 mod rules;
 mod rust_paths;
 mod rust_source;
@@ -55,7 +56,7 @@ enum Command {
     ///
     /// Uses cargo-deny with deny.toml. The pinned version is built once (about a minute) into your cache folder.
     Deny,
-    /// Compare every crate of Cargo.lock with the RustSec database of known vulnerabilities
+    /// Compare every crate that we build with the RustSec database of known vulnerabilities
     ///
     /// Exit code 0: no vulnerabilities. 1: vulnerabilities, each with the version that fixes it. 3: the database could not be
     /// fetched or read. Not part of the gate, whose result must not change overnight: run
@@ -85,7 +86,7 @@ enum Command {
     Crash(long_tests::CrashOptions),
     /// Run the gateway with faulty carriers, or several nodes with faults, and compare all records
     #[command(subcommand)]
-    Chaos(chaos::Chaos),
+    Chaos(long_tests::Chaos),
     /// Run three nodes on this machine, with PostgreSQL, HAProxy and a simulated carrier
     #[command(subcommand)]
     Cluster(cluster::Command),
@@ -112,7 +113,7 @@ fn main() -> ExitCode {
         Command::Client { client } => client.ensure().map(|program| println!("{program}")),
         Command::Screenshots(options) => long_tests::take_screenshots(&options),
         Command::Crash(options) => long_tests::crash(&options),
-        Command::Chaos(chaos) => chaos::run(&chaos),
+        Command::Chaos(chaos) => long_tests::chaos(&chaos),
         Command::Cluster(command) => cluster::run(&command),
         Command::Simulate(options) => long_tests::simulate(&options),
         Command::Numbers(options) => numbers::run(&options),

@@ -6,8 +6,10 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+/// Between two looks at another process.
+const POLL: Duration = Duration::from_millis(50);
 /// A gateway that does not answer for this long is not well.
 const HTTP_WAIT: Duration = Duration::from_secs(10);
 
@@ -95,4 +97,31 @@ pub(crate) fn http_get(address: &str, path: &str) -> Result<String, Failure> {
 /// Whether the gateway at this address can serve.
 pub(crate) fn is_ready(address: &str) -> bool {
     http_get(address, "/readyz").is_ok_and(|response| response.starts_with("HTTP/1.1 200"))
+}
+
+/// Lets real time pass while other processes work.
+pub(crate) fn pause(wait: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "waits for other processes; no product code runs here")]
+    std::thread::sleep(wait);
+}
+
+#[expect(clippy::disallowed_methods, reason = "times other processes; no product code runs here")]
+pub(crate) fn stopwatch() -> Instant {
+    Instant::now()
+}
+
+/// Waits until `done`, at most this long; `done` fails where waiting is in vain.
+pub(crate) fn wait_until(
+    what: &str,
+    most: Duration,
+    mut done: impl FnMut() -> Result<bool, Failure>,
+) -> Outcome {
+    let started = stopwatch();
+    while !done()? {
+        if started.elapsed() > most {
+            return Err(Failure(format!("waited {most:?} for {what} in vain")));
+        }
+        pause(POLL);
+    }
+    Ok(())
 }

@@ -2,10 +2,10 @@
 //! before the tests, because both use the same build.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::client::Client;
-use crate::shell::{self, Failure, Outcome, command};
+use crate::shell::{self, Failure, Outcome, command, stopwatch};
 use crate::smsc::Library;
 use crate::tally::Tally;
 use crate::{cluster, packages, postgres, tidy, tools};
@@ -155,11 +155,6 @@ fn documentation() -> Outcome {
     let mut cargo_doc = command("cargo", &args);
     cargo_doc.env("RUSTDOCFLAGS", flags);
     shell::run(cargo_doc)
-}
-
-#[expect(clippy::disallowed_methods, reason = "xtask times its own steps; no product code runs here")]
-fn stopwatch() -> Instant {
-    Instant::now()
 }
 
 fn seconds(elapsed: Duration) -> String {

@@ -156,13 +156,14 @@ impl User {
 
     /// Decides what a link of an account, or one for another password, lets its holder do.
     ///
-    /// A link that an owner has seen never replaces a password: it would open the user's other accounts to that owner. Any other
+    /// A link that an owner has seen never replaces a password: it would open the user's other accounts to that owner. It gives a
+    /// disabled user none either, and looks the same. Any other
     /// link replaces a password that is not proven together with all that its holder may have set up, and so does an invitation
     /// of the operator to a further account.
     pub fn link_use(&self, account: Option<AccountId>, courier: LinkCourier) -> LinkUse {
         let is_further = account.is_some_and(|account| self.role_in(account).is_none());
         match courier {
-            LinkCourier::Owner if self.password.is_some() => LinkUse::SignIn,
+            LinkCourier::Owner if self.password.is_some() || self.disabled => LinkUse::SignIn,
             LinkCourier::Owner | LinkCourier::Mail => LinkUse::ChoosePassword { is_afresh: !self.is_proven },
             LinkCourier::Operator => LinkUse::ChoosePassword { is_afresh: !self.is_proven || is_further },
         }

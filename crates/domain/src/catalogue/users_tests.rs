@@ -31,11 +31,13 @@ fn link_that_an_owner_has_seen_never_replaces_a_password() {
     use LinkCourier::{Mail, Operator, Owner};
     let choose = |is_afresh| LinkUse::ChoosePassword { is_afresh };
     let invited_only = user(vec![invited(CORP)], None, false);
+    let disabled = User { disabled: true, ..invited_only.clone() };
     let unproven = user(vec![member(ALICE), invited(CORP)], Some("hash"), false);
     let proven = user(vec![member(ALICE), invited(CORP)], Some("hash"), true);
     for (user, account, courier, expect) in [
         (&invited_only, Some(CORP), Owner, choose(true)),
         (&invited_only, Some(CORP), Mail, choose(true)),
+        (&disabled, Some(CORP), Owner, LinkUse::SignIn),
         (&unproven, Some(CORP), Owner, LinkUse::SignIn),
         (&unproven, Some(CORP), Mail, choose(true)),
         (&unproven, None, Mail, choose(true)),

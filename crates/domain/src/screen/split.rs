@@ -120,6 +120,16 @@ impl SplitMessages {
         });
     }
 
+    /// Forgets the parts to a number, of one account or of all.
+    pub fn forget(&mut self, to: Msisdn, account: Option<AccountId>) {
+        self.0.retain(|id, parts| {
+            if account.is_none_or(|account| account == *id) {
+                parts.forget(to);
+            }
+            !parts.messages.is_empty()
+        });
+    }
+
     /// Returns how many parts are kept for an account.
     pub fn parts_of(&self, account: AccountId) -> usize {
         self.0.get(&account).map_or(0, |account| account.parts)
@@ -188,6 +198,12 @@ impl AccountParts {
         if let Some((_, key)) = self.by_age.first_key_value() {
             self.drop_message(*key);
         }
+    }
+
+    fn forget(&mut self, to: Msisdn) {
+        let keys: Vec<Key> =
+            self.messages.keys().filter(|(recipient, ..)| *recipient == to).copied().collect();
+        keys.into_iter().for_each(|key| self.drop_message(key));
     }
 
     fn drop_message(&mut self, key: Key) {

@@ -242,3 +242,24 @@ fn ten_parts_in_order_are_screened_with_5202_characters() {
     let chars = (1..=10).map(|number| accept(&mut split, part(1, 7, number, 10), &text, NOW).concat().len());
     assert_eq!(chars.sum::<usize>(), 5_202);
 }
+
+#[test]
+fn parts_to_an_erased_number_are_forgotten() {
+    let mut split = SplitMessages::default();
+    let first = piece("Hello https://bit");
+    for to in [1, 2] {
+        split.add(part(to, 7, 1, 2), &first, NOW).unwrap();
+        split.settle(part(to, 7, 1, 2), &first, true);
+    }
+    split.forget(part(1, 7, 1, 2).to, Some(AccountId::new(2)));
+    assert_eq!(split.parts_of(ACCOUNT), 2, "parts of another account");
+    split.forget(part(1, 7, 1, 2).to, None);
+    assert_eq!(split.parts_of(ACCOUNT), 1);
+    let second = piece(".ly/prize");
+    assert_eq!(texts(&split.add(part(1, 7, 2, 2), &second, NOW).unwrap()), [".ly/prize"]);
+    assert_eq!(texts(&split.add(part(2, 7, 2, 2), &second, NOW).unwrap()), ["Hello https://bit.ly/prize"]);
+    // A part that is checked meanwhile ends as usual.
+    split.forget(part(1, 7, 2, 2).to, None);
+    split.settle(part(1, 7, 2, 2), &second, true);
+    assert_eq!(split.parts_of(ACCOUNT), 2);
+}

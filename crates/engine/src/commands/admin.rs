@@ -8,10 +8,10 @@ use crate::customer_requests;
 use crate::ledger;
 use crate::ops::{
     CatalogueChange, CatalogueRefusal, CustomerRequestEnd, LedgerEntry, MadeCustomerRequest,
-    NewCustomerRequest, PostOutcome, ReviewCase, Screened, Screening,
+    NewCustomerRequest, PostOutcome, Screened, Screening,
 };
 use crate::reviews::{self, OldReviews};
-use crate::tables::TableError;
+use crate::tables::{ReviewCase, TableError};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 

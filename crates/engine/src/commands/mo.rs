@@ -3,9 +3,9 @@
 use crate::batch::Batch;
 use crate::commands::Command;
 use crate::mo::{self, conversations, inbound, unassigned};
-use crate::ops::{Inbound, InboundRecord, OptOut};
+use crate::ops::{Inbound, InboundRecord};
 use crate::opt_outs;
-use crate::tables::{ConversationKey, TableError};
+use crate::tables::{ConversationKey, OptOut, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;

@@ -32,12 +32,12 @@ use crate::audit_log;
 use crate::batch::Batch;
 use crate::ops::{
     Acceptance, CatalogueChange, CustomerRequestEnd, FinishedReports, Inbound, LedgerEntry, LinkBatch,
-    NewCustomerRequest, OptOut, Screened,
+    NewCustomerRequest, Screened,
 };
 use crate::read_ahead::ReadPlan;
 use crate::report;
 use crate::state::idempotency_keys::KeyStep;
-use crate::tables::TableError;
+use crate::tables::{OptOut, TableError};
 use crate::webhooks::WebhookResults;
 use serde::{Deserialize, Serialize};
 use std::fmt;

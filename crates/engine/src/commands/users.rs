@@ -4,7 +4,7 @@ use crate::audit_log;
 use crate::batch::Batch;
 use crate::commands::{AnyCommand, AnyOutcome, Command};
 use crate::ops::{MadeCustomerRequest, PostOutcome, TokenDigest, UserToken, WebhookReplay};
-use crate::tables::{TableError, UserTokenChange};
+use crate::tables::{RowChange, TableError};
 use crate::user_tokens;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::time::Timestamp;
@@ -54,7 +54,9 @@ impl Command for ForgetUserTokens {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.tables.write(UserTokenChange::DeleteExpired(self.now));
+        batch
+            .tables
+            .write(RowChange::<UserToken>::delete_in([("expires_at", i64::MIN..=self.now.as_millis())]));
         Ok(())
     }
 }

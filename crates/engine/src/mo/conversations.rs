@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{Acceptance, CONVERSATION_KEPT};
-use crate::tables::{Conversation, ConversationChange, ConversationKey, TableError};
+use crate::tables::{Conversation, ConversationKey, ConversationRow, RowChange, TableError};
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -14,7 +14,7 @@ pub fn remember(batch: &Batch<'_>, message: MessageId, acceptance: &Acceptance, 
     let Acceptance { account, connection, to, now, .. } = acceptance;
     let last = Conversation { account: *account, connection: *connection, message, at: *now };
     let key = ConversationKey { handset: *to, number: number.address().to_owned() };
-    batch.tables.write(ConversationChange::Put { key, last });
+    batch.tables.write(RowChange::Put(ConversationRow { key, last }));
 }
 
 /// Returns the account that last wrote to a handset from a number, unless that is older than [`CONVERSATION_KEPT`].
@@ -35,7 +35,7 @@ pub fn forget(batch: &mut Batch<'_>, keys: &[ConversationKey], before: Timestamp
     for key in keys {
         let last = batch.tables.read()?.conversation(key.handset, &key.number)?;
         if last.is_some_and(|last| last.at < before) {
-            batch.tables.write(ConversationChange::Delete(key.clone()));
+            batch.tables.write(RowChange::<ConversationRow>::Delete((key.clone(),)));
         }
     }
     Ok(())

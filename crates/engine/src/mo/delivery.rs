@@ -3,10 +3,10 @@
 
 use crate::batch::Batch;
 use crate::mo::{conversations, inbound};
-use crate::ops::{InboundRecord, OptOut, ReportContent};
+use crate::ops::{InboundRecord, ReportContent};
 use crate::opt_outs;
 use crate::report::{self, ReportChannel};
-use crate::tables::{Conversation, InboundRow, TableError, UnassignedInboundChange, UnassignedRow, Wire};
+use crate::tables::{Conversation, InboundRow, OptOut, RowChange, TableError, UnassignedRow, Wire};
 use hermod_domain::catalogue::NumberOwner;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{
@@ -96,6 +96,7 @@ pub fn deliver_to(
         batch,
         InboundRow {
             account,
+            id: 0,
             message,
             from: display_address(source),
             to: display_address(destination),
@@ -124,7 +125,7 @@ pub fn deliver_to(
 /// Stores a message without an owner.
 fn keep_for_operator(batch: &Batch<'_>, message: MessageId, mo: &ReceivedMo) {
     let ReceivedMo { carrier, source, destination, whole, missing, at } = mo;
-    batch.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
+    batch.tables.write(RowChange::Add(UnassignedRow {
         message,
         carrier: *carrier,
         from: display_address(source),
@@ -133,7 +134,7 @@ fn keep_for_operator(batch: &Batch<'_>, message: MessageId, mo: &ReceivedMo) {
         wire: mo.wire(),
         missing: *missing,
         received_at: *at,
-    })));
+    }));
 }
 
 /// Opts the handset out of the account's messages, or in again, if the message is an opt-out or opt-in keyword.

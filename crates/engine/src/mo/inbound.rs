@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{Inbound, InboundRecord};
-use crate::tables::{InboundChange, InboundCounter, InboundRow, TableError};
+use crate::tables::{InboundCounter, InboundRow, RowChange, TableError};
 use crate::webhooks;
 
 /// Stores an MO message that no carrier delivered.
@@ -16,6 +16,7 @@ pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord
         batch,
         InboundRow {
             account,
+            id: 0,
             message,
             from: from.clone(),
             to: to.clone(),
@@ -30,14 +31,10 @@ pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord
 /// Stores an MO message under the account's next number, with its webhook event.
 pub fn add(batch: &mut Batch<'_>, row: InboundRow) -> Result<InboundRecord, TableError> {
     let InboundRow { account, message, received_at, .. } = row;
-    let counter = match batch.tables.read()?.inbound_counter(account)? {
-        Some(InboundCounter { last, newest }) => {
-            InboundCounter { last: last + 1, newest: newest.max(message) }
-        }
-        None => InboundCounter { last: 1, newest: message },
-    };
-    let id = counter.last;
-    batch.tables.write(InboundChange::Counter { account, counter });
+    let before = batch.tables.read()?.inbound_counter(account)?;
+    let id = before.map_or(0, |before| before.last) + 1;
+    let newest = before.map_or(message, |before| before.newest.max(message));
+    batch.tables.write(RowChange::Put(InboundCounter { account, last: id, newest }));
     let record = InboundRecord {
         id,
         message,
@@ -46,7 +43,7 @@ pub fn add(batch: &mut Batch<'_>, row: InboundRow) -> Result<InboundRecord, Tabl
         text: row.text.clone(),
         received_at,
     };
-    batch.tables.write(InboundChange::Add { id, row: Box::new(row) });
+    batch.tables.write(RowChange::Add(InboundRow { id, ..row }));
     webhooks::add_inbound(batch, account, id, message, received_at)?;
     Ok(record)
 }

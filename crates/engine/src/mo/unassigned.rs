@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::mo::delivery::{self, Owner, ReceivedMo};
 use crate::ops::{InboundRecord, UNASSIGNED_KEPT};
-use crate::tables::{TableError, UnassignedInboundChange, UnassignedMessage, Wire};
+use crate::tables::{RowChange, TableError, UnassignedRow, Wire};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
@@ -17,7 +17,7 @@ pub fn assign(
 ) -> Result<Option<InboundRecord>, TableError> {
     batch.advance_to(now);
     let Some(found) = batch.tables.read()?.unassigned(message)? else { return Ok(None) };
-    batch.tables.write(UnassignedInboundChange::Delete(message));
+    batch.tables.write(RowChange::<UnassignedRow>::Delete((message,)));
     let owner = Owner { account, connection: None };
     delivery::deliver_to(batch, owner, message, &ReceivedMo::from_unassigned(found)).map(Some)
 }
@@ -27,13 +27,13 @@ pub fn forget(batch: &mut Batch<'_>, now: Timestamp, limit: usize) -> Result<usi
     batch.advance_to(now);
     let before = MessageId::first_at(now.minus(UNASSIGNED_KEPT));
     let old = batch.tables.read()?.unassigned_below(before, limit)?;
-    old.iter().for_each(|message| batch.tables.write(UnassignedInboundChange::Delete(*message)));
+    old.iter().for_each(|message| batch.tables.write(RowChange::<UnassignedRow>::Delete((*message,))));
     Ok(old.len())
 }
 
 impl ReceivedMo {
-    fn from_unassigned(message: UnassignedMessage) -> ReceivedMo {
-        let UnassignedMessage { carrier, text, wire, missing, received_at: at } = message;
+    fn from_unassigned(message: UnassignedRow) -> ReceivedMo {
+        let UnassignedRow { carrier, text, wire, missing, received_at: at, .. } = message;
         let Wire { source, destination, form, header } = wire;
         ReceivedMo { carrier, source, destination, whole: MoContent { text, form, header }, missing, at }
     }

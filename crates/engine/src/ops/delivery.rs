@@ -21,7 +21,7 @@ pub const DELIVERY_ROWS_MAX: u32 = 50_000;
 
 /// What became of the parts that one carrier accepted on one UTC day for one network. A receipt counts for the day on
 /// which its part was accepted, so a day's figures are complete once its receipts have arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryRow {
     pub day: Day,
     pub carrier: CarrierId,

@@ -36,8 +36,8 @@ pub use money::{
     PostRefusal, Statement, StatementLine,
 };
 pub use policy::{
-    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
-    ReviewCase, ReviewState, Screened, Screening,
+    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, Screened,
+    Screening,
 };
 pub use queue::{
     CarrierQueue, DeferredParts, Move, QueuePosition, SetAside, SetAsideCount, StoredPart, TargetCarrier,
@@ -71,7 +71,7 @@ use std::sync::Arc;
 pub const PAGE_ROWS_MAX: u32 = 1_000;
 
 /// Prints the length of a text that must not be printed.
-struct Hidden<'a>(&'a str);
+pub(crate) struct Hidden<'a>(pub(crate) &'a str);
 
 impl fmt::Debug for Hidden<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

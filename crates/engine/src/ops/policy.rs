@@ -1,4 +1,4 @@
-//! Opt-outs, and reviews of texts that a screening rule holds.
+//! Reviews of texts that a screening rule holds.
 
 use crate::ops::Hidden;
 use hermod_domain::ids::AccountId;
@@ -28,16 +28,6 @@ pub struct OpenReviews {
     pub oldest: Option<Timestamp>,
 }
 
-/// An opt-out of a handset from an account's messages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OptOut {
-    pub account: AccountId,
-    pub number: Msisdn,
-    /// The opt-out keyword that it sent, or the operator who entered it.
-    pub how: String,
-    pub now: Timestamp,
-}
-
 /// A message that a screening rule matches.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Screened {
@@ -61,55 +51,6 @@ pub enum Screening {
     Held { case: Option<u64> },
 }
 
-/// One text of one sender that is held, however often it was submitted.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReviewCase {
-    pub id: u64,
-    pub account: AccountId,
-    pub from: Sender,
-    /// The first recipient.
-    pub to: Msisdn,
-    pub text: String,
-    pub rules: Vec<String>,
-    pub opened_at: Timestamp,
-    pub last_at: Timestamp,
-    /// How many times it was held.
-    pub seen: u64,
-    pub state: ReviewState,
-    pub decided_at: Option<Timestamp>,
-    /// Empty until it is decided.
-    pub decided_by: String,
-    /// The reason that the customer reads; may be empty.
-    pub reason: String,
-}
-
-/// The state of a case. Stored as small integers: add, never renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ReviewState {
-    Open,
-    Approved,
-    Rejected,
-}
-
-impl ReviewState {
-    pub const fn to_stored(self) -> i64 {
-        match self {
-            ReviewState::Open => 0,
-            ReviewState::Approved => 1,
-            ReviewState::Rejected => 2,
-        }
-    }
-
-    pub const fn from_stored(number: i64) -> Option<ReviewState> {
-        Some(match number {
-            0 => ReviewState::Open,
-            1 => ReviewState::Approved,
-            2 => ReviewState::Rejected,
-            _ => return None,
-        })
-    }
-}
-
 impl fmt::Debug for Screened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Screened { account, from, to, text, digest: _, rules, now } = self;
@@ -120,22 +61,6 @@ impl fmt::Debug for Screened {
             .field("text", &Hidden(text))
             .field("rules", rules)
             .field("now", now)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ReviewCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReviewCase { id, account, from, to, text, rules, state, seen, .. } = self;
-        f.debug_struct("ReviewCase")
-            .field("id", id)
-            .field("account", account)
-            .field("from", from)
-            .field("to", to)
-            .field("text", &Hidden(text))
-            .field("rules", rules)
-            .field("state", state)
-            .field("seen", seen)
             .finish_non_exhaustive()
     }
 }

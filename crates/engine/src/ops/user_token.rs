@@ -115,7 +115,7 @@ pub struct TokenChange {
     pub spend: Option<TokenDigest>,
     /// Users whose other tokens end, such as after a change of the password. Used codes stay used.
     pub end_all_of: Vec<u32>,
-    /// Users whose links end: their memberships have grown, and a link that was made before must not open more than it did.
+    /// Users whose links end: they got memberships or other roles, and a link that was made before must not open more than it did.
     pub end_links_of: Vec<u32>,
     /// The session that does not end.
     pub keep: Option<TokenDigest>,

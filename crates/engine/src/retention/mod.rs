@@ -8,7 +8,7 @@ mod texts;
 
 use crate::batch::Batch;
 use crate::ops::{GIVEN_UP_KEPT, REPORT_KEPT, Retention, WEBHOOKS_KEPT};
-use crate::tables::{PurgeChange, TableError};
+use crate::tables::{InboundRow, RowChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
@@ -62,7 +62,9 @@ pub fn purge_inbound(
     let old: Vec<u64> =
         first.into_iter().take_while(|(_, received_at)| *received_at < before).map(|(id, _)| id).collect();
     let Some(last) = old.last().copied() else { return Ok(0) };
-    batch.tables.write(PurgeChange::DeleteInboundUpTo { account, last });
+    let of = i64::from(account.get());
+    let up_to = [("account", of..=of), ("id", i64::MIN..=last.cast_signed())];
+    batch.tables.write(RowChange::<InboundRow>::delete_in(up_to));
     let done = u64::try_from(old.len()).unwrap_or(0);
     batch.tally.purged.inbound += done;
     Ok(done)

@@ -7,9 +7,9 @@ use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
 use crate::set_aside;
 use crate::tables::{
-    LedgerChange, MessageExceptionChange, MessageKey, MessageRange, PartChange, Posting, PurgeChange,
-    PurgeMark, RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage,
-    UnreadablePart,
+    AliasRow, CarrierRefusal, MessageExceptionRow, MessageKey, MessageRange, PartChange, Posting,
+    PurgeChange, PurgeMark, RecordRow, Refund, RolledUpKey, RowChange, SetAsideChange, TableError, Tables,
+    UnreadableMessage, UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -48,7 +48,7 @@ impl RolledUp {
         for (key, amount) in &mut sums {
             let before = match self.0.get(key) {
                 Some(before) => *before,
-                None => tables.read()?.rolled_up_amount(*key)?.unwrap_or(Money::ZERO),
+                None => tables.read()?.rolled_up(*key)?.map_or(Money::ZERO, |posting| posting.change.balance),
             };
             *amount = amount.and_then(|amount| before.checked_add(amount));
         }
@@ -133,11 +133,12 @@ pub(super) fn purge_before(batch: &mut Batch<'_>, before: MessageId) -> Result<u
 fn write_rolled_up(batch: &mut Batch<'_>, rolled_up: &RolledUp) -> Result<(), TableError> {
     for (key, amount) in &rolled_up.0 {
         let (key, amount) = (*key, *amount);
-        if batch.tables.read()?.rolled_up_amount(key)?.is_some() {
-            batch.tables.write(LedgerChange::RolledUp { key, amount });
+        if let Some(posting) = batch.tables.read()?.rolled_up(key)? {
+            let change = Balance { balance: amount, ..posting.change };
+            batch.tables.write(RowChange::Put(Posting { change, ..posting }));
             continue;
         }
-        batch.tables.write(LedgerChange::Add(Posting {
+        batch.tables.write(RowChange::Add(Posting {
             id: batch.state.last_ids.next_posting(),
             account: key.account,
             at: key.day.start(),
@@ -153,9 +154,10 @@ fn write_rolled_up(batch: &mut Batch<'_>, rolled_up: &RolledUp) -> Result<(), Ta
 
 /// Deletes all rows of a range of messages.
 fn delete(batch: &Batch<'_>, range: MessageRange) {
-    batch.tables.write(LedgerChange::DeleteRefunds(range));
+    batch.tables.write(RowChange::<Posting>::delete_in([("message", range.stored())]));
     batch.tables.write(PurgeChange::DeleteTimelines(range));
-    batch.tables.write(MessageExceptionChange::Delete(range));
+    batch.tables.write(RowChange::<MessageExceptionRow>::delete_in([("message", range.stored())]));
+    batch.tables.write(RowChange::<CarrierRefusal>::delete_in([("message", range.stored())]));
     batch.tables.write(SetAsideChange::Delete(range));
     batch.tables.write(PurgeChange::DeleteMessages(range));
 }
@@ -205,7 +207,7 @@ fn remove_beside(batch: &mut Batch<'_>, row: &RecordRow) -> Result<(), TableErro
     if let Some(alias) = row.alias
         && batch.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
     {
-        batch.tables.write(PurgeChange::DeleteAlias { account: row.account, alias });
+        batch.tables.write(RowChange::<AliasRow>::Delete((row.account, alias)));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use crate::ops::REPORT_KEPT;
 use crate::state::overlay::Overlay;
-use crate::tables::{AliasChange, TableError, Tables};
+use crate::tables::{AliasRow, LastAlias, RowChange, TableError, Tables};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::Timestamp;
@@ -40,13 +40,14 @@ impl Aliases {
 
     /// Assigns an alias to a message.
     pub fn give(&mut self, tables: &Tables<'_>, account: AccountId, alias: Alias, message: MessageId) {
-        tables.write(AliasChange::Name { account, alias, message });
+        tables.write(RowChange::Put(AliasRow { account, alias, message }));
         self.last.set(account, alias);
     }
 
     /// Writes the last alias of each account that got one.
     pub fn write(&self, tables: &Tables<'_>) {
-        self.last.changed().for_each(|(account, alias)| tables.write(AliasChange::Last { account, alias }));
+        let changed = self.last.changed();
+        changed.for_each(|(account, last)| tables.write(RowChange::Put(LastAlias { account, last })));
     }
 
     /// Returns the last alias of each account, in order.

@@ -2,7 +2,7 @@
 
 use crate::ops::Balance;
 use crate::state::overlay::Overlay;
-use crate::tables::{BalanceChange, TableError, Tables};
+use crate::tables::{BalanceRow, RowChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 
 pub struct Balances(Overlay<Balance>);
@@ -27,7 +27,8 @@ impl Balances {
 
     /// Writes the changed rows. They become final with [`Balances::committed`].
     pub fn write(&self, tables: &Tables<'_>) {
-        self.0.changed().for_each(|(account, balance)| tables.write(BalanceChange::Put { account, balance }));
+        let changed = self.0.changed();
+        changed.for_each(|(account, balance)| tables.write(RowChange::Put(BalanceRow { account, balance })));
     }
 
     pub fn committed(&mut self) {

@@ -6,7 +6,7 @@
 
 use crate::ops::DayTotals;
 use crate::state::overlay::Overlay;
-use crate::tables::{DayTotalsChange, TableError, Tables};
+use crate::tables::{DayTotalsRow, RowChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 
@@ -44,7 +44,7 @@ impl Today {
     /// Writes the changed rows. They become final with [`Today::committed`].
     pub fn write(&self, tables: &Tables<'_>) {
         let changed = self.ended.iter().copied().chain(self.newest.changed());
-        changed.for_each(|(account, totals)| tables.write(DayTotalsChange::Put { account, totals }));
+        changed.for_each(|(account, totals)| tables.write(RowChange::Put(DayTotalsRow { account, totals })));
     }
 
     /// Returns the newest totals of each account, in order.

@@ -2,10 +2,8 @@
 //! seconds. A crash loses the last seconds of figures, and nothing else.
 
 use crate::maps::HashMap;
-use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
-use crate::tables::{
-    DeliveryCell, DeliveryFigureChange, IdAssignment, ParkedReceiptChange, TableError, Tables,
-};
+use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures, DeliveryRow, ReceiptLoss};
+use crate::tables::{DeliveryCell, IdAssignment, RowChange, TableError, Tables};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Destination, Numbers};
@@ -91,7 +89,7 @@ impl DeliveryStats {
         for (cell, figures) in &self.gathered {
             let mut sum = tables.read()?.delivery_figures(cell)?.unwrap_or_default();
             add(&mut sum, figures);
-            tables.write(DeliveryFigureChange::Put { cell: *cell, figures: sum });
+            tables.write(RowChange::Put(cell.with(sum)));
         }
         self.written = true;
         Ok(())
@@ -147,6 +145,7 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
 /// Deletes figures that are older than they are kept.
 pub fn drop_before(tables: &Tables<'_>, today: Day) {
     let oldest = Day::new(today.get() - DELIVERY_DAYS_KEPT);
-    tables.write(DeliveryFigureChange::DeleteBefore(oldest));
-    tables.write(ParkedReceiptChange::DeleteLossesBefore(oldest));
+    let older = || [("day", i64::MIN..=oldest.get() - 1)];
+    tables.write(RowChange::<DeliveryRow>::delete_in(older()));
+    tables.write(RowChange::<ReceiptLoss>::delete_in(older()));
 }

@@ -5,7 +5,7 @@
 use crate::maps::HashMap;
 use crate::ops::{CarrierIdQuery, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
 use crate::state::carrier_id_days::{CarrierIdDays, Match};
-use crate::tables::{ParkedReceiptChange, TableError, Tables};
+use crate::tables::{ParkedRow, RowChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
@@ -34,6 +34,11 @@ pub struct Parked {
 enum GiveUpCause {
     TooOld,
     CrowdedOut,
+}
+
+/// Parks a receipt, in place of the one that is parked for its id if there is one.
+pub fn put(tables: &Tables<'_>, carrier: CarrierId, receipt: ParkedReceipt) {
+    tables.write(RowChange::Put(ParkedRow { carrier, receipt }));
 }
 
 impl Parked {
@@ -86,10 +91,9 @@ impl Parked {
     ) -> Result<u64, TableError> {
         if let Some(earlier) = tables.read()?.parked_receipt(carrier, &receipt.remote)? {
             if outdoes(receipt.verdict, earlier.verdict) {
-                tables.write(ParkedReceiptChange::Put { carrier, receipt: receipt.clone() });
+                put(tables, carrier, receipt.clone());
             } else if receipt.ambiguous && !earlier.ambiguous {
-                let remote = receipt.remote.clone();
-                tables.write(ParkedReceiptChange::Ambiguous { carrier, remote });
+                put(tables, carrier, ParkedReceipt { ambiguous: true, ..earlier });
             }
             return Ok(0);
         }
@@ -98,7 +102,7 @@ impl Parked {
         } else {
             0
         };
-        tables.write(ParkedReceiptChange::Put { carrier, receipt: receipt.clone() });
+        put(tables, carrier, receipt.clone());
         self.set(carrier, self.count(carrier) + 1);
         Ok(crowded_out)
     }
@@ -132,7 +136,7 @@ impl Parked {
         remote: &RemoteId,
     ) -> Result<(), TableError> {
         if tables.read()?.parked_receipt(carrier, remote)?.is_some() {
-            tables.write(ParkedReceiptChange::Delete { carrier, remote: remote.clone() });
+            tables.write(RowChange::<ParkedRow>::Delete((carrier, remote.clone())));
             self.set(carrier, self.count(carrier).saturating_sub(1));
         }
         Ok(())
@@ -164,7 +168,7 @@ impl Parked {
         };
         let mut count = 0;
         for remote in tables.read()?.oldest_parked_ids(carrier, before, limit)? {
-            tables.write(ParkedReceiptChange::Delete { carrier, remote });
+            tables.write(RowChange::<ParkedRow>::Delete((carrier, remote)));
             count += 1;
         }
         if count == 0 {
@@ -177,7 +181,7 @@ impl Parked {
             GiveUpCause::TooOld => loss.too_old += count,
             GiveUpCause::CrowdedOut => loss.crowded_out += count,
         }
-        tables.write(ParkedReceiptChange::Loss(loss));
+        tables.write(RowChange::Put(loss));
         self.set(carrier, self.count(carrier).saturating_sub(count));
         Ok(count)
     }

@@ -1,24 +1,36 @@
-//! The table of short message ids (aliases) of each account.
+//! The tables of short message ids (aliases) of each account, and of the one it was given last.
 
 use crate::tables::TableError;
+use crate::tables::columns::one_column;
+use crate::tables::described::{stored_fields, stored_table};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::Alias;
 use serde::{Deserialize, Serialize};
 
-/// A change of the table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum AliasChange {
-    /// The alias that an account was given last.
-    Last { account: AccountId, alias: Alias },
-    /// The message that an alias names, in place of any other.
-    Name { account: AccountId, alias: Alias, message: MessageId },
+/// The message that an alias names.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct AliasRow {
+    pub account: AccountId,
+    pub alias: Alias,
+    pub message: MessageId,
 }
 
-/// Reads and writes the aliases of each account, and the one it was given last.
-pub trait AliasRows {
-    /// Applies a change.
-    fn change_alias(&self, change: &AliasChange) -> Result<(), TableError>;
+/// The alias that an account was given last. The search for the next free one starts there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct LastAlias {
+    pub account: AccountId,
+    pub last: Alias,
+}
 
+one_column! {
+    Alias: Number, |alias| alias.get().into(), |number| number.try_into().ok().and_then(Alias::new);
+}
+
+stored_table! { alias: AliasRow { account, alias, message }, key (account: AccountId, alias: Alias) }
+stored_table! { alias_counter: LastAlias { account, last }, key (account: AccountId) }
+
+/// Reads the aliases of each account, and the one it was given last.
+pub trait AliasRows {
     /// Returns the alias that each account was given last.
     fn last_aliases(&self) -> Result<Vec<(AccountId, Alias)>, TableError>;
 

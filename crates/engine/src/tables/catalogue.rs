@@ -1,26 +1,21 @@
-//! The tables of the setup: its entries, and what provision files said of them.
+//! The tables of the setup: its entries, and what provision files said of them when they were last applied. The gateway compares
+//! the next file with that. Secrets are in their stored form: sealed or hashed.
 
 use crate::ops::{CatalogueRow, ProvisionedRow};
 use crate::tables::TableError;
-use serde::{Deserialize, Serialize};
+use crate::tables::described::{stored_fields, stored_table};
 
-/// A change of the tables.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum CatalogueRowChange {
-    Put(CatalogueRow),
-    Delete {
-        kind: String,
-        id: u32,
-    },
-    /// What a provision file said of an entry.
-    PutProvisioned(ProvisionedRow),
+stored_table! {
+    catalogue: CatalogueRow { kind, id, name, body }, key (kind: String, id: u32),
+    indexes ["UNIQUE INDEX catalogue_name ON catalogue (kind, name)"]
 }
+stored_table! { provisioned: ProvisionedRow { kind, name, body }, key (kind: String, name: String) }
 
-/// Writes the setup.
+/// Reads the setup.
 pub trait CatalogueRows {
     /// Returns the id of the entry of this kind that has this name.
     fn catalogue_id(&self, kind: &str, name: &str) -> Result<Option<u32>, TableError>;
 
-    /// Applies a change.
-    fn change_catalogue_row(&self, change: &CatalogueRowChange) -> Result<(), TableError>;
+    /// Whether there is an entry of this kind that has this id.
+    fn has_catalogue_entry(&self, kind: &str, id: u32) -> Result<bool, TableError>;
 }

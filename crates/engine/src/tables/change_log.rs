@@ -4,18 +4,30 @@
 //! of variants and fields are part of the encoding.
 
 use crate::tables::changes::Change;
+use crate::tables::columns::End;
 use crate::tables::{StoredTables, TableError};
-use postcard::ser_flavors::Flavor;
 
-/// The encoding of a [`ChangeLog`]. A change of it gets a new number; another number is refused.
-pub const CHANGE_ENCODING: u8 = 1;
+/// A number that follows from the encoding of every change, as it is recorded: a store that was made with another one is refused.
+pub const CHANGES_FINGERPRINT: u32 = fingerprint(0, include_str!("encoding.txt"));
+/// The encoding of a [`ChangeLog`], by a part of that number. Another one is refused.
+pub const CHANGE_ENCODING: u8 = CHANGES_FINGERPRINT.to_le_bytes()[0];
 /// Bytes of the buffer that a [`ChangeLog`] keeps for the next batch.
 const BUFFER_KEPT_MAX: usize = 4 << 20;
+
+/// Returns a number that follows from a text, and from the number of a text before it. (FNV-1a)
+pub const fn fingerprint(before: u32, text: &str) -> u32 {
+    let (mut hash, mut octets) = (before ^ 0x811c_9dc5, text.as_bytes());
+    while let [first, rest @ ..] = octets {
+        hash = (hash ^ *first as u32).wrapping_mul(0x0100_0193);
+        octets = rest;
+    }
+    hash
+}
 
 /// Why logged changes could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    #[error("the changes have encoding {0}, and this release reads encoding {CHANGE_ENCODING} only")]
+    #[error("the changes have encoding {0}, and this build reads encoding {CHANGE_ENCODING} only")]
     UnknownEncoding(u8),
     #[error(
         "the change at byte {offset} of {length} is not valid in encoding {encoding}; {changes} before it are: {reason}"
@@ -60,33 +72,6 @@ impl ChangeLog {
         self.bytes.clear();
         self.bytes.shrink_to(BUFFER_KEPT_MAX);
         self.changes = 0;
-    }
-}
-
-/// Lets `postcard` write behind the bytes that are there.
-struct End<'a>(&'a mut Vec<u8>);
-
-impl Flavor for End<'_> {
-    type Output = ();
-
-    #[inline]
-    fn try_extend(&mut self, data: &[u8]) -> postcard::Result<()> {
-        // Most numbers have one byte, which needs no call to copy it.
-        match data {
-            [only] => self.0.push(*only),
-            _ => self.0.extend_from_slice(data),
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn try_push(&mut self, data: u8) -> postcard::Result<()> {
-        self.0.push(data);
-        Ok(())
-    }
-
-    fn finalize(self) -> postcard::Result<()> {
-        Ok(())
     }
 }
 

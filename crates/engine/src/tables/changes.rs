@@ -1,28 +1,64 @@
 //! A change of any table, as data.
 
 use crate::tables::{
-    AliasChange, AuditLogChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange,
-    CustomerRequestChange, DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange,
-    InboundChange, KeyChange, LedgerChange, MessageChange, MessageExceptionChange, MoPartChange,
-    OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange,
-    StepChange, StoredTables, TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange,
-    WebhookAttemptChange, WebhookEventChange,
+    CarrierIdChange, ErasureChange, KeyChange, MessageChange, MoPartChange, PartChange, PurgeChange,
+    ReportChange, RowChange, RowChanges, SetAsideChange, StepChange, StoredTables, TableError,
+    WebhookEventChange,
 };
 use serde::{Deserialize, Serialize};
 
-/// Names each kind of change once, with the method that applies it. The order is part of the encoding of changes.
+/// Calls a macro with each described table: the variant of [`Change`], the row, and the name of the
+/// table. The order is part of the encoding of changes.
+#[macro_export]
+macro_rules! described_tables {
+    ($call:ident) => {
+        $call! {
+            Alias: $crate::tables::AliasRow => alias,
+            AliasCounter: $crate::tables::LastAlias => alias_counter,
+            AuditHead: $crate::tables::SealedEnd => audit_head,
+            AuditLog: hermod_domain::audit::AuditRow => audit_log,
+            Balance: $crate::tables::BalanceRow => balance,
+            CarrierRefusal: $crate::tables::CarrierRefusal => carrier_refusal,
+            Catalogue: $crate::ops::CatalogueRow => catalogue,
+            Conversation: $crate::tables::ConversationRow => conversation,
+            CustomerRequest: $crate::ops::CustomerRequest => customer_request,
+            Daily: $crate::tables::DayTotalsRow => daily,
+            Delivery: $crate::ops::DeliveryRow => delivery,
+            GivenUp: $crate::ops::GivenUpReport => given_up,
+            Inbound: $crate::tables::InboundRow => inbound,
+            InboundCounter: $crate::tables::InboundCounter => inbound_counter,
+            Ledger: $crate::tables::Posting => ledger,
+            MessageException: $crate::tables::MessageExceptionRow => message_exception,
+            OptOut: $crate::tables::OptOut => opt_out,
+            Parked: $crate::tables::ParkedRow => parked,
+            Provisioned: $crate::ops::ProvisionedRow => provisioned,
+            ReceiptLoss: $crate::ops::ReceiptLoss => receipt_loss,
+            Review: $crate::tables::ReviewCase => review,
+            ReviewCounter: $crate::tables::ReviewCounter => review_counter,
+            UnassignedInbound: $crate::tables::UnassignedRow => unassigned_inbound,
+            Unnamed: $crate::tables::UnnamedPart => unnamed,
+            UserToken: $crate::ops::UserToken => user_token,
+            WebhookAttempt: $crate::tables::StoredAttempt => webhook_attempt,
+        }
+    };
+}
+
+/// Names each kind of change once, those of described tables last, and the method that applies each of the others. The order is
+/// part of the encoding of changes.
 macro_rules! changes {
-    ($($name:ident($change:ident) => $apply:ident),* $(,)?) => {
+    ($($name:ident($change:ident) => $apply:ident,)*; $($table:ident($row:ty),)*) => {
         /// A change of one table.
         #[derive(Clone, Serialize, Deserialize)]
         pub enum Change {
-            $($name($change)),*
+            $($name($change),)*
+            $($table(RowChange<$row>),)*
         }
 
         impl Change {
             pub(super) fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
                 match self {
-                    $(Change::$name(change) => stored.$apply(change)),*
+                    $(Change::$name(change) => stored.$apply(change),)*
+                    $(Change::$table(change) => RowChanges::<$row>::change_row(stored, change),)*
                 }
             }
         }
@@ -34,38 +70,35 @@ macro_rules! changes {
                 }
             }
         )*
+
+        $(
+            impl From<RowChange<$row>> for Change {
+                fn from(change: RowChange<$row>) -> Change {
+                    Change::$table(change)
+                }
+            }
+        )*
     };
 }
 
-changes! {
-    Alias(AliasChange) => change_alias,
-    AuditLog(AuditLogChange) => change_audit_log,
-    Balance(BalanceChange) => change_balance,
-    CarrierId(CarrierIdChange) => change_carrier_id,
-    CatalogueRow(CatalogueRowChange) => change_catalogue_row,
-    Conversation(ConversationChange) => change_conversation,
-    CustomerRequest(CustomerRequestChange) => change_customer_request,
-    DayTotals(DayTotalsChange) => change_day_totals,
-    DeliveryFigure(DeliveryFigureChange) => change_delivery_figures,
-    Erasure(ErasureChange) => change_erasure,
-    GivenUpReport(GivenUpReportChange) => change_given_up_report,
-    Inbound(InboundChange) => change_inbound,
-    Key(KeyChange) => change_keys,
-    Ledger(LedgerChange) => change_ledger,
-    Message(MessageChange) => change_message,
-    MessageException(MessageExceptionChange) => change_message_exceptions,
-    MoPart(MoPartChange) => change_mo_parts,
-    OptOut(OptOutChange) => change_opt_out,
-    ParkedReceipt(ParkedReceiptChange) => change_parked_receipt,
-    Part(PartChange) => change_part,
-    Purge(PurgeChange) => change_by_purging,
-    Report(ReportChange) => change_report,
-    Review(ReviewChange) => change_review,
-    SetAside(SetAsideChange) => change_set_aside,
-    Step(StepChange) => change_steps,
-    UnassignedInbound(UnassignedInboundChange) => change_unassigned_inbound,
-    UnnamedPart(UnnamedPartChange) => change_unnamed_part,
-    UserToken(UserTokenChange) => change_user_token,
-    WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
-    WebhookEvent(WebhookEventChange) => change_webhook_event,
+macro_rules! with_described {
+    ($($table:ident: $row:ty => $name:ident,)*) => {
+        changes! {
+            CarrierId(CarrierIdChange) => change_carrier_id,
+            Erasure(ErasureChange) => change_erasure,
+            Key(KeyChange) => change_keys,
+            Message(MessageChange) => change_message,
+            MoPart(MoPartChange) => change_mo_parts,
+            Part(PartChange) => change_part,
+            Purge(PurgeChange) => change_by_purging,
+            Report(ReportChange) => change_report,
+            SetAside(SetAsideChange) => change_set_aside,
+            Step(StepChange) => change_steps,
+            WebhookEvent(WebhookEventChange) => change_webhook_event,
+            ;
+            $($table($row),)*
+        }
+    };
 }
+
+described_tables!(with_described);

@@ -1,6 +1,8 @@
-//! The table of MO messages of accounts.
+//! The tables of MO messages of accounts, and of the last number that each account's messages were given.
 
 use crate::tables::TableError;
+use crate::tables::columns::{End, one_column};
+use crate::tables::described::{stored_fields, stored_table};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoEncoding;
 use hermod_domain::origin::SmppAddress;
@@ -10,24 +12,27 @@ use serde::{Deserialize, Serialize};
 /// The last number that an account's MO messages were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboundCounter {
+    pub account: AccountId,
     pub last: u64,
     /// The highest id of the account's MO messages, deleted ones included.
     pub newest: MessageId,
 }
 
-/// An MO message as its account's table has it, but for its number there.
+/// An MO message as its account's table has it.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct InboundRow {
     pub account: AccountId,
+    /// Its number among the account's messages.
+    pub id: u64,
     pub message: MessageId,
     pub from: String,
     pub to: String,
     pub text: String,
+    pub received_at: Timestamp,
     /// `None` if no carrier delivered it.
     pub wire: Option<Wire>,
     /// The number of parts that were never received.
     pub missing: u8,
-    pub received_at: Timestamp,
 }
 
 /// How an MO message came, without its text: enough to deliver it over SMPP in its own alphabet.
@@ -40,25 +45,33 @@ pub struct Wire {
     pub header: Box<[u8]>,
 }
 
-/// A change of the tables.
-#[derive(Clone, Serialize, Deserialize)]
-pub enum InboundChange {
-    Counter {
-        account: AccountId,
-        counter: InboundCounter,
-    },
-    /// A new MO message under its number.
-    Add {
-        id: u64,
-        row: Box<InboundRow>,
-    },
+impl Wire {
+    /// Reads the stored form; none if it is not valid.
+    pub fn from_stored(octets: &[u8]) -> Option<Wire> {
+        postcard::from_bytes(octets).ok()
+    }
+
+    fn to_stored(&self) -> Vec<u8> {
+        let mut octets = Vec::new();
+        postcard::serialize_with_flavor(self, End(&mut octets)).expect("numbers and octets can be encoded");
+        octets
+    }
 }
 
-/// Reads and writes MO messages of accounts.
-pub trait InboundRows {
-    /// Applies a change.
-    fn change_inbound(&self, change: &InboundChange) -> Result<(), TableError>;
+one_column! {
+    Wire: Octets, |wire| wire.to_stored().into(), |octets| Wire::from_stored(&octets);
+}
 
+stored_table! {
+    inbound: InboundRow {
+        account, id, message, from => source, to => dest, text as MessageText, received_at, wire, missing,
+    },
+    key (account: AccountId, id: u64)
+}
+stored_table! { inbound_counter: InboundCounter { account, last, newest => message }, key (account: AccountId) }
+
+/// Reads MO messages of accounts.
+pub trait InboundRows {
     /// Returns the counter of an account, or `None` before its first MO message.
     fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError>;
 }

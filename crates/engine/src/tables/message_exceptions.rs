@@ -1,12 +1,13 @@
 //! The tables of what happened to a message beyond its ordinary course and decides what may happen to it later.
 
-use crate::tables::{MessageRange, TableError};
+use crate::tables::TableError;
+use crate::tables::described::{stored_fields, stored_table};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// What happened to a message beyond its ordinary course. Most messages have no row: nothing did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageExceptions {
     /// It went to another carrier after errors, a refusal or throttling.
     pub has_failed_over: bool,
@@ -16,32 +17,28 @@ pub struct MessageExceptions {
     pub late_receipts: u32,
 }
 
-/// A change of one column of a message's row, which is made if it is not there; or of the carriers that refused it.
+/// What happened to a message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub enum MessageExceptionChange {
-    FailedOver(MessageId),
-    Unknown {
-        message: MessageId,
-        at: Timestamp,
-    },
-    LateReceipts {
-        message: MessageId,
-        count: u32,
-    },
-    /// A carrier refused a message, perhaps not for the first time.
-    Refused {
-        message: MessageId,
-        by: CarrierId,
-    },
-    /// All that is known of these messages is deleted.
-    Delete(MessageRange),
+pub struct MessageExceptionRow {
+    pub message: MessageId,
+    pub exceptions: MessageExceptions,
 }
 
-/// Reads and writes what happened to messages beyond their ordinary course.
-pub trait MessageExceptionRows {
-    /// Applies a change.
-    fn change_message_exceptions(&self, change: &MessageExceptionChange) -> Result<(), TableError>;
+/// A carrier that refused a message. It does not get the message again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct CarrierRefusal {
+    pub message: MessageId,
+    pub carrier: CarrierId,
+}
 
+stored_fields! { MessageExceptions { has_failed_over => failed_over, unknown_at, late_receipts } }
+stored_table! { message_exception: MessageExceptionRow { message, exceptions }, key (message: MessageId) }
+stored_table! {
+    carrier_refusal: CarrierRefusal { message, carrier }, key (message: MessageId, carrier: CarrierId)
+}
+
+/// Reads what happened to messages beyond their ordinary course.
+pub trait MessageExceptionRows {
     /// Returns what happened to a message beyond its ordinary course.
     fn message_exceptions(&self, message: MessageId) -> Result<MessageExceptions, TableError>;
 

@@ -1,29 +1,29 @@
 //! The tables as the engine reads and writes them: one trait per table. A store implements all of them.
 //!
 //! A method says what is read or written, never how: no SQL, and no decision. All writes are changes (`change_*`), which are
-//! data: a log of them makes the same tables again. A change names the whole key of its row and absolute values.
+//! data: a log of them makes the same tables again. A change names the whole key of its row and absolute values. Most
+//! tables are described once (`described.rs`), and have no writes of their own.
 
 mod aliases;
 mod audit_log;
-mod balances;
 mod batch_tables;
 mod carrier_ids;
 mod catalogue;
 mod change_log;
 mod changes;
+mod columns;
 mod conversations;
-mod customer_requests;
-mod day_totals;
 mod delivery_figures;
+mod described;
 mod erasure;
 mod error;
 mod given_up_reports;
 mod idempotency_keys;
 mod inbound;
-mod ledger;
 mod message_exceptions;
 mod messages;
 mod mo_parts;
+mod money;
 mod opt_outs;
 mod parked_receipts;
 mod parts;
@@ -35,31 +35,32 @@ mod set_aside;
 mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
-mod user_tokens;
+mod users;
 mod webhook_attempts;
 mod webhook_events;
 
 pub use aliases::*;
 pub use audit_log::*;
-pub use balances::*;
 pub use batch_tables::Tables;
 pub use carrier_ids::*;
 pub use catalogue::*;
-pub use change_log::{CHANGE_ENCODING, ChangeLog, LogError, LoggedChanges, replay};
+pub use change_log::{
+    CHANGE_ENCODING, CHANGES_FINGERPRINT, ChangeLog, LogError, LoggedChanges, fingerprint, replay,
+};
 pub use changes::Change;
+pub use columns::{Column, ColumnKind, ColumnReader, ColumnValue, OnlyRow, Stored};
 pub use conversations::*;
-pub use customer_requests::*;
-pub use day_totals::*;
 pub use delivery_figures::*;
+pub use described::{ColumnRange, RowChange, RowChanges, StoredRow, TableDescription};
 pub use erasure::*;
 pub use error::{TableError, Unreadable};
 pub use given_up_reports::*;
 pub use idempotency_keys::*;
 pub use inbound::*;
-pub use ledger::*;
 pub use message_exceptions::*;
 pub use messages::*;
 pub use mo_parts::*;
+pub use money::*;
 pub use opt_outs::*;
 pub use parked_receipts::*;
 pub use parts::*;
@@ -70,49 +71,56 @@ pub use set_aside::*;
 pub use timeline::*;
 pub use unassigned_inbound::*;
 pub use unnamed_parts::*;
-pub use user_tokens::*;
+pub use users::*;
 pub use webhook_attempts::*;
 pub use webhook_events::*;
 
 /// Names each trait once: for the definition of [`StoredTables`], and for its implementation.
 macro_rules! tables {
-    ($($rows:ident),* $(,)?) => {
+    ($($rows:ident,)*; $($row:ty,)*) => {
         /// All tables as they are stored.
-        pub trait StoredTables: $($rows +)* {}
+        pub trait StoredTables: $($rows +)* $(RowChanges<$row> +)* {}
 
-        impl<T: $($rows +)*> StoredTables for T {}
+        impl<T: $($rows +)* $(RowChanges<$row> +)*> StoredTables for T {}
     };
 }
 
-tables![
-    AliasRows,
-    AuditLogRows,
-    BalanceRows,
-    CarrierIdRows,
-    CatalogueRows,
-    ConversationRows,
-    CustomerRequestRows,
-    DayTotalRows,
-    DeliveryFigureRows,
-    ErasureRows,
-    GivenUpReportRows,
-    IdempotencyKeyRows,
-    InboundRows,
-    LedgerRows,
-    MessageExceptionRows,
-    MessageRows,
-    MoPartRows,
-    OptOutRows,
-    ParkedReceiptRows,
-    PartRows,
-    PurgingRows,
-    ReportRows,
-    ReviewRows,
-    SetAsideRows,
-    TimelineRows,
-    UnassignedInboundRows,
-    UnnamedPartRows,
-    UserTokenRows,
-    WebhookAttemptRows,
-    WebhookEventRows,
-];
+macro_rules! with_described {
+    ($($table:ident: $row:ty => $name:ident,)*) => {
+        tables! {
+            AliasRows,
+            AuditLogRows,
+            BalanceRows,
+            CarrierIdRows,
+            CatalogueRows,
+            ConversationRows,
+            CustomerRequestRows,
+            DayTotalRows,
+            DeliveryFigureRows,
+            ErasureRows,
+            GivenUpReportRows,
+            IdempotencyKeyRows,
+            InboundRows,
+            LedgerRows,
+            MessageExceptionRows,
+            MessageRows,
+            MoPartRows,
+            OptOutRows,
+            ParkedReceiptRows,
+            PartRows,
+            PurgingRows,
+            ReportRows,
+            ReviewRows,
+            SetAsideRows,
+            TimelineRows,
+            UnassignedInboundRows,
+            UnnamedPartRows,
+            UserTokenRows,
+            WebhookEventRows,
+            ;
+            $($row,)*
+        }
+    };
+}
+
+crate::described_tables!(with_described);

@@ -1,24 +1,28 @@
 //! The table of recipients who opted out.
 
-use crate::ops::OptOut;
 use crate::tables::TableError;
+use crate::tables::described::{stored_fields, stored_table};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A change of the table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum OptOutChange {
-    Add(OptOut),
-    Delete { account: AccountId, number: Msisdn },
+/// An opt-out of a handset from an account's messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptOut {
+    pub account: AccountId,
+    pub number: Msisdn,
+    /// The opt-out keyword that it sent, or the operator who entered it.
+    pub how: String,
+    pub now: Timestamp,
 }
 
-/// Reads and writes recipients who opted out.
-pub trait OptOutRows {
-    /// Applies a change.
-    fn change_opt_out(&self, change: &OptOutChange) -> Result<(), TableError>;
+stored_table! {
+    opt_out: OptOut { account, number, how, now => at }, key (account: AccountId, number: Msisdn)
+}
 
+/// Reads recipients who opted out.
+pub trait OptOutRows {
     /// Returns every account that has a row.
     fn accounts_with_opt_outs(&self) -> Result<Vec<AccountId>, TableError>;
 

@@ -6,6 +6,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// What a mark counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,13 @@ pub struct MessageRange {
     pub last: MessageId,
 }
 
+impl MessageRange {
+    /// Returns the ids as they are stored.
+    pub fn stored(self) -> RangeInclusive<i64> {
+        self.first.as_i64()..=self.last.as_i64()
+    }
+}
+
 /// A change of any table that retention makes.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum PurgeChange {
@@ -77,15 +85,6 @@ pub enum PurgeChange {
     /// Messages are deleted, but not what other tables have of them.
     DeleteMessages(MessageRange),
     DeleteTimelines(MessageRange),
-    DeleteAlias {
-        account: AccountId,
-        alias: Alias,
-    },
-    /// An account's MO messages up to an id are deleted.
-    DeleteInboundUpTo {
-        account: AccountId,
-        last: u64,
-    },
 }
 
 /// Reads and deletes what is past its retention.

@@ -1,24 +1,69 @@
-//! The table of messages held for review, and the decisions about them.
+//! The tables of messages held for review, with the decisions about them, and of the last id.
 
-use crate::ops::{APPROVAL_LASTS, ReviewCase, ReviewState, Screened};
+use crate::ops::{APPROVAL_LASTS, Hidden};
 use crate::tables::TableError;
+use crate::tables::columns::{OnlyRow, one_column};
+use crate::tables::described::{stored_fields, stored_table};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// The status of a review case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewStatus {
+/// One text of one sender that is held, however often it was submitted.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewCase {
     pub id: u64,
+    pub account: AccountId,
+    /// A digest of account, sender and text. No other case of the account has it.
+    #[serde(with = "hermod_domain::octets")]
+    pub digest: [u8; 16],
+    pub from: Sender,
+    /// The first recipient.
+    pub to: Msisdn,
+    pub text: String,
+    pub rules: Vec<String>,
+    pub opened_at: Timestamp,
+    pub last_at: Timestamp,
+    /// How many times it was held.
+    pub seen: u64,
     pub state: ReviewState,
     pub decided_at: Option<Timestamp>,
-    pub last_at: Timestamp,
-    /// How many times a message was held for it.
-    pub seen: u64,
+    /// Empty until it is decided.
+    pub decided_by: String,
+    /// The reason that the customer reads; may be empty.
+    pub reason: String,
 }
 
-impl ReviewStatus {
+/// The state of a case. Stored as small integers: add, never renumber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ReviewState {
+    Open,
+    Approved,
+    Rejected,
+}
+
+impl ReviewState {
+    pub const fn to_stored(self) -> i64 {
+        match self {
+            ReviewState::Open => 0,
+            ReviewState::Approved => 1,
+            ReviewState::Rejected => 2,
+        }
+    }
+
+    pub const fn from_stored(number: i64) -> Option<ReviewState> {
+        Some(match number {
+            0 => ReviewState::Open,
+            1 => ReviewState::Approved,
+            2 => ReviewState::Rejected,
+            _ => return None,
+        })
+    }
+}
+
+impl ReviewCase {
     /// Whether a message of this case passes at a time: the case was approved, and the approval lasts.
     pub fn is_approved_at(&self, now: Timestamp) -> bool {
         let lasts = |at: Timestamp| now < at.plus(APPROVAL_LASTS);
@@ -26,53 +71,51 @@ impl ReviewStatus {
     }
 }
 
-/// What changes when a decided case is opened again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReopenedReview {
-    pub to: Msisdn,
-    pub rules: Vec<String>,
-    /// When it was opened and last matched.
-    pub at: Timestamp,
-    pub seen: u64,
+impl fmt::Debug for ReviewCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReviewCase { id, account, from, to, text, rules, state, seen, .. } = self;
+        f.debug_struct("ReviewCase")
+            .field("id", id)
+            .field("account", account)
+            .field("from", from)
+            .field("to", to)
+            .field("text", &Hidden(text))
+            .field("rules", rules)
+            .field("state", state)
+            .field("seen", seen)
+            .finish_non_exhaustive()
+    }
 }
 
-/// A change of the table.
-#[derive(Clone, Serialize, Deserialize)]
-pub enum ReviewChange {
-    /// An open case that was matched once.
-    Add {
-        id: u64,
-        screened: Box<Screened>,
-    },
-    /// When a case was last matched, and how often.
-    Met {
-        id: u64,
-        last_at: Timestamp,
-        seen: u64,
-    },
-    /// A case is open, without a decision.
-    Reopen {
-        id: u64,
-        reopened: ReopenedReview,
-    },
-    Decision {
-        id: u64,
-        state: ReviewState,
-        at: Timestamp,
-        by: String,
-        /// What the customer reads; empty for none.
-        reason: String,
-    },
-    Delete(u64),
+/// The highest id that any case has or had, so that none is used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewCounter {
+    pub last: u64,
 }
 
-/// Reads and writes messages held for review, and the decisions about them.
+one_column! {
+    ReviewState: Number, |state| state.to_stored(), |number| ReviewState::from_stored(number);
+}
+
+stored_table! {
+    review: ReviewCase {
+        id, account, digest, from => source, to => dest, text as MessageText, rules, opened_at, last_at, seen, state,
+        decided_at, decided_by, reason,
+    },
+    key (id: u64),
+    indexes [
+        "UNIQUE INDEX review_text ON review (account, digest)",
+        "INDEX review_state ON review (state)",
+        "INDEX review_open ON review (account) WHERE state = 0",
+        "INDEX review_account ON review (account, id)",
+    ]
+}
+stored_table! { review_counter: ReviewCounter { last }, one row }
+
+/// Reads messages held for review, and the decisions about them.
 pub trait ReviewRows {
     /// Returns the highest id that any case has or had; 0 if there was none.
     fn last_review(&self) -> Result<u64, TableError>;
-
-    /// Applies a change.
-    fn change_review(&self, change: &ReviewChange) -> Result<(), TableError>;
 
     fn review(&self, id: u64) -> Result<Option<ReviewCase>, TableError>;
 
@@ -81,10 +124,7 @@ pub trait ReviewRows {
         &self,
         account: AccountId,
         digest: &[u8; 16],
-    ) -> Result<Option<ReviewStatus>, TableError>;
-
-    /// Returns the status of a case.
-    fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError>;
+    ) -> Result<Option<ReviewCase>, TableError>;
 
     /// Returns how many open cases an account has, counted up to a limit.
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError>;

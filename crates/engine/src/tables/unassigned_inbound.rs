@@ -1,11 +1,12 @@
 //! The table of MO messages to numbers that belong to no account.
 
+use crate::tables::described::{stored_fields, stored_table};
 use crate::tables::{TableError, Wire};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An unassigned MO message as it is written.
+/// An unassigned MO message.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct UnassignedRow {
     pub message: MessageId,
@@ -19,30 +20,17 @@ pub struct UnassignedRow {
     pub received_at: Timestamp,
 }
 
-/// An unassigned MO message as it is read to be assigned.
-#[derive(Clone, PartialEq, Eq)]
-pub struct UnassignedMessage {
-    pub carrier: CarrierId,
-    pub text: String,
-    pub wire: Wire,
-    pub missing: u8,
-    pub received_at: Timestamp,
+stored_table! {
+    unassigned_inbound: UnassignedRow {
+        message, carrier, from => source, to => dest, text as MessageText, wire, missing, received_at,
+    },
+    key (message: MessageId)
 }
 
-/// A change of the table.
-#[derive(Clone, Serialize, Deserialize)]
-pub enum UnassignedInboundChange {
-    Add(Box<UnassignedRow>),
-    Delete(MessageId),
-}
-
-/// Reads and writes MO messages to numbers that belong to no account.
+/// Reads MO messages to numbers that belong to no account.
 pub trait UnassignedInboundRows {
-    /// Applies a change.
-    fn change_unassigned_inbound(&self, change: &UnassignedInboundChange) -> Result<(), TableError>;
-
     /// Returns a message, if it is there.
-    fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError>;
+    fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedRow>, TableError>;
 
     /// Returns the ids of the oldest messages with ids below one, at most `limit`.
     fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError>;

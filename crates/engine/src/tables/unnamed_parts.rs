@@ -1,5 +1,6 @@
 //! The table of parts that carriers accepted without an id.
 
+use crate::tables::described::{stored_fields, stored_table};
 use crate::tables::{PartKey, TableError};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::phone::Msisdn;
@@ -17,18 +18,13 @@ pub struct UnnamedPart {
     pub at: Timestamp,
 }
 
-/// A change of the table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum UnnamedPartChange {
-    Put(UnnamedPart),
-    Delete { carrier: CarrierId, to: Msisdn, part: PartKey },
+stored_fields! { PartKey { account, message, part } }
+stored_table! {
+    unnamed: UnnamedPart { carrier, to => dest, part, at }, key (carrier: CarrierId, to: Msisdn, part: PartKey)
 }
 
-/// Reads and writes parts that carriers accepted without an id.
+/// Reads parts that carriers accepted without an id.
 pub trait UnnamedPartRows {
-    /// Applies a change.
-    fn change_unnamed_part(&self, change: &UnnamedPartChange) -> Result<(), TableError>;
-
     /// Returns up to `limit` parts that a carrier accepted for this recipient, each with the sender of its message, the
     /// oldest message first.
     fn unnamed_parts(

@@ -9,7 +9,7 @@ use hermod_domain::webhook::DlrForm;
 use serde::{Deserialize, Serialize};
 
 /// The key of a webhook event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventKey {
     pub endpoint: Endpoint,
     pub event: EventId,
@@ -97,6 +97,8 @@ pub enum WebhookEventChange {
     EndedAttempts { key: EventKey, attempts: u32 },
     /// The events that ended no later than this are deleted, but not their attempts.
     DeleteEndedBy { range: EventRange, ended_by: Timestamp },
+    /// The attempts of events that neither wait nor have ended are deleted.
+    DeleteAttemptsWithoutEvent(EventRange),
 }
 
 impl WebhookEventChange {
@@ -111,7 +113,9 @@ impl WebhookEventChange {
             | WebhookEventChange::Restore { key, .. }
             | WebhookEventChange::EndedAttempts { key, .. } => Some(key),
             // Events that have ended are not read ahead.
-            WebhookEventChange::Last(_) | WebhookEventChange::DeleteEndedBy { .. } => None,
+            WebhookEventChange::Last(_)
+            | WebhookEventChange::DeleteEndedBy { .. }
+            | WebhookEventChange::DeleteAttemptsWithoutEvent(_) => None,
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use crate::batch::Batch;
 use crate::ops::{
-    AfterAttempt, AttemptOutcome, RESPONSE_KEPT_BYTES_MAX, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
+    AfterAttempt, AttemptOutcome, Endpoint, RESPONSE_KEPT_BYTES_MAX, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
     WebhookAttempt,
 };
 use crate::steps::StepKind;
 use crate::tables::{
-    EndedEvent, EventAttempts, EventEnd, EventKey, EventRange, StoredAttempt, StoredOutcome, TableError,
-    WaitingEvent, WebhookAttemptChange, WebhookEventChange,
+    EndedEvent, EventAttempts, EventEnd, EventKey, EventRange, RowChange, StoredAttempt, StoredOutcome,
+    TableError, WaitingEvent, WebhookEventChange,
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
@@ -174,11 +174,17 @@ fn write(
         AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why).to_owned()),
     };
     let response = response[..response.len().min(RESPONSE_KEPT_BYTES_MAX)].to_vec();
-    let attempt = StoredAttempt { no, at: *at, took: *took, outcome: stored, response };
-    batch.tables.write(WebhookAttemptChange::Put { key, attempt });
+    let attempt = StoredAttempt { key, no, at: *at, took: *took, outcome: stored, response };
+    batch.tables.write(RowChange::Put(attempt));
     if no > WEBHOOK_ATTEMPTS_KEPT {
-        let last = no - WEBHOOK_ATTEMPTS_KEPT;
-        batch.tables.write(WebhookAttemptChange::DeleteUpTo { key, last });
+        let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+        let equal = |number: i64| number..=number;
+        batch.tables.write(RowChange::<StoredAttempt>::delete_in([
+            ("account", equal(account.get().into())),
+            ("kind", equal(kind.as_u8().into())),
+            ("event", equal(event.0.cast_signed())),
+            ("no", 0..=i64::from(no - WEBHOOK_ATTEMPTS_KEPT)),
+        ]));
     }
     batch.tally.webhook_attempts += 1;
     batch.tally.webhook_failures += u64::from(!outcome.is_success());
@@ -201,7 +207,7 @@ pub fn forget_events(
         // An event may have been replayed since it was listed. Then it keeps its attempts.
         deleted += batch.tables.read()?.count_events_ended_by(range, before)?;
         batch.tables.write(WebhookEventChange::DeleteEndedBy { range, ended_by: before });
-        batch.tables.write(WebhookAttemptChange::DeleteWithoutEvent(range));
+        batch.tables.write(WebhookEventChange::DeleteAttemptsWithoutEvent(range));
     }
     Ok(deleted)
 }

@@ -113,8 +113,7 @@ fn trouble(gateway: &Gateway, carrier: CarrierId) -> Option<Why> {
     if !gateway.carriers.health(carrier).can_send() {
         return Some(Why::Unable);
     }
-    let slow = gateway.carriers.get(carrier).is_some_and(|state| state.is_slow(gateway.clock.now()));
-    slow.then_some(Why::Slow)
+    gateway.carriers.is_slow(carrier, gateway.clock.now()).then_some(Why::Slow)
 }
 
 /// The free queue capacity of each carrier that can send, in parts.
@@ -128,8 +127,7 @@ impl Room {
         let sending = catalogue.carriers().iter().filter(|(id, ..)| gateway.carriers.health(*id).can_send());
         let room = sending.map(|(id, _, carrier)| {
             // The accepted rate, if the carrier throttles.
-            let now = gateway.carriers.get(*id).map_or(0, |state| state.rate_now());
-            let rate = u64::from(carrier.parts_per_second).min(now);
+            let rate = u64::from(carrier.parts_per_second).min(gateway.carriers.rate_now(*id));
             (*id, (rate * WORK_AHEAD_S).saturating_sub(waiting(*id)))
         });
         Room(room.collect())

@@ -3,15 +3,12 @@
 
 mod authenticate;
 mod fail_over;
-pub mod inbox;
 mod look_up;
 mod low_balance;
-pub mod operator;
 mod preview_message;
 mod queue_alarms;
 mod request_log;
 mod submit_message;
-pub mod users;
 mod webhook_body;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate, rejecting_list};
@@ -20,8 +17,10 @@ pub use look_up::{AccountBalance, account_balance, inbound_since, message_status
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
 pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};
-pub use request_log::{AnsweredRequest, CallerName, Rejection, caller_of, note_page_send, note_request};
-pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
+pub use request_log::{
+    AnsweredRequest, CallerName, Rejection, caller_of, note_page_send, note_request, printable,
+};
+pub use submit_message::{Accepted, Submitted, find_replay, key_digest, submit_message};
 pub use webhook_body::webhook_body;
 
 use hermod_domain::refusal::{Refusal, Unavailable};

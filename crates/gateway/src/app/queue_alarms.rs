@@ -26,7 +26,7 @@ pub(super) fn watch_queues(gateway: &Gateway, queues: &[CarrierQueue]) {
         gauge!("hermod_carrier_oldest_waiting_seconds", "carrier" => name.clone())
             .set(u32::try_from(age.as_secs()).unwrap_or(u32::MAX));
         let raised = gateway.alarms.is_raised(AlarmKind::QueueAge, name);
-        let accepts = gateway.carriers.open(*id, name).recent(gateway.clock.moment()).minute.accepted > 0;
+        let accepts = gateway.carriers.accepts(*id, gateway.clock.moment());
         match (raised, is_too_old(raised && !accepts, &seen, now)) {
             (true, false) => gateway.alarms.clear(AlarmKind::QueueAge, name),
             (false, true) => {

@@ -158,7 +158,7 @@ pub fn note_page_send(
 }
 
 /// Cuts a name that a client gave, and replaces control characters.
-pub(super) fn printable(name: &str) -> Box<str> {
+pub fn printable(name: &str) -> Box<str> {
     let shown = |character: char| if character.is_control() { '?' } else { character };
     name.chars().take(WHO_CHARS_MAX).map(shown).collect::<String>().into()
 }

@@ -361,7 +361,7 @@ fn key_claim(caller: &Caller, key: &IdempotencyKey, fingerprint: u64) -> KeyClai
 }
 
 /// Returns the digest of an account's idempotency key.
-pub(crate) fn key_digest(account: AccountId, key: &IdempotencyKey) -> [u8; 16] {
+pub fn key_digest(account: AccountId, key: &IdempotencyKey) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(account.get().to_be_bytes());
     hash.update(key.as_str().as_bytes());

@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// Parses the text after `adjust` has changed the table. Also returns the result of `adjust`.
-    pub(crate) fn parse_adjusted<T: DeserializeOwned, R>(
+    pub fn parse_adjusted<T: DeserializeOwned, R>(
         &self,
         adjust: impl FnOnce(&mut DeTable<'_>) -> R,
     ) -> Result<(T, R), FileError> {

@@ -3,6 +3,5 @@
 pub mod carrier;
 pub mod http_api;
 pub mod mail;
-pub mod operator_api;
 pub mod smpp;
 pub mod webhooks;

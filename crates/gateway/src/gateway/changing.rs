@@ -1,7 +1,25 @@
-//! Changes of the catalogue, one at a time over all nodes.
+//! The stored catalogue: loading it, and changing it, one change at a time over all nodes.
 
 use super::Gateway;
-use hermod_store::{CatalogueLock, StoreError};
+use hermod_domain::catalogue::{Catalogue, CatalogueError};
+use hermod_store::{CatalogueLock, Store, StoreError, UnreadableRow, read_documents};
+
+/// Why the stored catalogue could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadCatalogueError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableRow),
+    #[error(transparent)]
+    Unfit(#[from] CatalogueError),
+}
+
+/// Loads the stored catalogue.
+pub async fn load_catalogue(store: &Store) -> Result<Catalogue, LoadCatalogueError> {
+    let rows = store.catalogue().await?;
+    Ok(Catalogue::build(read_documents(&rows)?)?)
+}
 
 /// The right to change the catalogue.
 pub struct ChangingAlone<'a> {

@@ -13,7 +13,7 @@ const UNCOUNTED_BYTES: u64 = 8 * 1024;
 pub(crate) const BODY_MEMORY_MAX: u64 = 64 * 1024 * 1024;
 
 /// Retry-After in seconds for a rejected body.
-pub(crate) const BODY_RETRY_S: u32 = 1;
+pub const BODY_RETRY_S: u32 = 1;
 
 /// The memory shared by all bodies.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct BodyMemory {
 
 /// There is no room for more bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BodyMemoryFull;
+pub struct BodyMemoryFull;
 
 impl BodyMemory {
     pub(crate) fn new(bytes_max: u64) -> BodyMemory {
@@ -37,7 +37,7 @@ impl BodyMemory {
     }
 
     /// Returns a reservation of zero bytes for one body.
-    pub(crate) fn reserve(&self) -> Reservation {
+    pub fn reserve(&self) -> Reservation {
         Reservation { memory: self.clone(), bytes: 0 }
     }
 
@@ -50,7 +50,7 @@ impl BodyMemory {
 
 /// The memory of one body, released when dropped.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     memory: BodyMemory,
     bytes: u64,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Reservation {
 impl Reservation {
     /// Grows the reservation to a body of this length. If the limit is reached, releases all of it and fails: the
     /// caller rejects the body and drops it.
-    pub(crate) fn grow_to(&mut self, length: usize) -> Result<(), BodyMemoryFull> {
+    pub fn grow_to(&mut self, length: usize) -> Result<(), BodyMemoryFull> {
         let counted = u64::try_from(length).unwrap_or(u64::MAX).saturating_sub(UNCOUNTED_BYTES);
         let more = counted.saturating_sub(self.bytes);
         if more == 0 {

@@ -11,13 +11,13 @@ pub(crate) struct TwoLengths;
 
 /// The header that makes a request ambiguous, and the rule it violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FramingRefusal {
-    pub(crate) field: &'static str,
-    pub(crate) rule: &'static str,
+pub struct FramingRefusal {
+    pub field: &'static str,
+    pub rule: &'static str,
 }
 
 /// Checks the head. A violation is answered with 400 and closes the connection.
-pub(crate) fn check(head: &Parts) -> Result<(), FramingRefusal> {
+pub fn check(head: &Parts) -> Result<(), FramingRefusal> {
     let refused = |field, rule| Err(FramingRefusal { field, rule });
     if head.extensions.get::<TwoLengths>().is_some() {
         return refused("Content-Length", "it must not come together with Transfer-Encoding");

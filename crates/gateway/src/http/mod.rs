@@ -3,7 +3,7 @@
 
 mod admission;
 pub mod body_memory;
-pub(crate) mod framing;
+pub mod framing;
 pub(crate) mod http2;
 mod limits;
 mod listener;
@@ -16,25 +16,24 @@ pub mod openapi_page;
 pub mod pages;
 pub(crate) mod peer_address;
 mod raw_heads;
-pub(crate) mod request_id;
+pub mod request_id;
 mod server;
 mod streamed_body;
 pub(crate) mod timeouts;
 
-pub use crate::listeners::{Reach, TrustedProxies};
+pub use crate::listeners::{Reach, Source, TrustedProxies};
 pub use limits::HttpLimits;
 pub use listener::{HttpListener, Security};
 pub use server::serve;
 pub use timeouts::ConnectionInfo;
 
-use crate::listeners::Source;
 use axum::http::uri::Authority;
 use axum::http::{Extensions, HeaderMap, Uri, header};
 use std::net::IpAddr;
 
 /// Returns the source of a request; `None` for a request of this process. If a trusted proxy sent an unreadable
 /// address, the source is the proxy. Everything from a trusted proxy is forwarded: a proxy may add no header.
-pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
+pub fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
     let ConnectionInfo { peer, proxies, is_proxied, .. } = extensions.get()?;
     let address = peer_address::of(*peer, proxies, headers).unwrap_or(*peer);
     let is_forwarded = *is_proxied || proxies.trust(*peer) || peer_address::is_forwarded(headers);
@@ -43,7 +42,7 @@ pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<
 
 /// Whether the request is addressed to this machine by a loopback address or `localhost`. A web page that resolves its own
 /// name to a loopback address has that name here. A request without any name is no browser's.
-pub(crate) fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
+pub fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
     let authority = uri.authority().map(Authority::as_str);
     let hosts = headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
     authority.into_iter().chain(hosts).all(is_this_machine)

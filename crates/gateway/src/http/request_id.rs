@@ -6,7 +6,7 @@ use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const ID_BYTES_MAX: usize = 64;
 
@@ -24,7 +24,7 @@ static SHOWN: LazyLock<(ShownNumbers, u32)> = LazyLock::new(|| {
     (key, u32::from_ne_bytes(start.try_into().expect("four octets")))
 });
 
-pub(crate) fn of(headers: &HeaderMap) -> HeaderValue {
+pub fn of(headers: &HeaderMap) -> HeaderValue {
     match headers.get(&X_REQUEST_ID) {
         Some(given) if is_valid(given.as_bytes()) => given.clone(),
         Some(_) | None => fresh(),

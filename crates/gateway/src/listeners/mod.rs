@@ -57,7 +57,7 @@ pub enum Reach {
 impl Reach {
     /// Whether a request from `source` is allowed. An unknown source is not on this machine. `names_this_machine` says whether
     /// its `Host` is this machine's.
-    pub(crate) fn admits(self, source: Option<Source>, names_this_machine: bool) -> bool {
+    pub fn admits(self, source: Option<Source>, names_this_machine: bool) -> bool {
         match self {
             Reach::Anywhere => true,
             Reach::ThisMachine => {

@@ -9,6 +9,7 @@ use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use metrics::gauge;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -24,7 +25,7 @@ pub struct Stopped {
 pub const SLOW_AFTER: Duration = Duration::from_secs(10);
 
 /// A carrier's queue at the last check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueStatus {
     /// Parts that wait for a slot or for a retry.
     pub waiting: u64,
@@ -103,6 +104,11 @@ impl CarrierState {
         sending.peek().is_some()
             && sending.all(|link| link.is_throttled())
             && self.queue().oldest_for_slot.is_some_and(|oldest| now.since(oldest) >= SLOW_AFTER)
+    }
+
+    /// Whether the carrier accepted a part in the last minute.
+    pub fn accepts(&self, now: Moment) -> bool {
+        self.recent(now).minute.accepted > 0
     }
 
     /// Returns the parts per second that its links may send now, in total.

@@ -1,6 +1,6 @@
 //! The live state of all carriers.
 
-use super::carrier_state::{CarrierState, Stopped};
+use super::carrier_state::{CarrierState, QueueStatus, Stopped};
 use super::history::Recent;
 use super::link_status::LinkSnapshot;
 use super::trace::Trace;
@@ -8,6 +8,7 @@ use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,8 +16,33 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub struct LiveCarriers {
     states: RwLock<BTreeMap<CarrierId, Arc<CarrierState>>>,
-    /// The best health that another node says a carrier has.
-    elsewhere: RwLock<BTreeMap<CarrierId, Health>>,
+    /// What the other nodes say together.
+    elsewhere: RwLock<BTreeMap<CarrierId, SendingCarrier>>,
+}
+
+/// A carrier that links of a node can send to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendingCarrier {
+    carrier: CarrierId,
+    health: Health,
+    /// It accepted a part in the last minute.
+    accepts: bool,
+    /// It throttles every link, and messages have waited long for it.
+    is_slow: bool,
+    /// Parts per second that the links may send now.
+    rate: u64,
+}
+
+impl SendingCarrier {
+    /// Adds what another node says of the same carrier.
+    fn add(&mut self, other: SendingCarrier) {
+        if other.health == Health::Up {
+            self.health = other.health;
+        }
+        self.accepts |= other.accepts;
+        self.is_slow &= other.is_slow;
+        self.rate = self.rate.saturating_add(other.rate);
+    }
 }
 
 /// A carrier as the operator sees it.
@@ -36,30 +62,73 @@ impl LiveCarriers {
     /// Returns the health of a carrier; down if it is unknown. The links of other nodes count like our own.
     pub fn health(&self, carrier: CarrierId) -> Health {
         let here = self.get(carrier).map_or(Health::Down, |state| state.health());
-        let elsewhere = self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).copied();
-        match elsewhere {
-            Some(elsewhere) if !here.can_send() && elsewhere.can_send() => elsewhere,
+        match self.elsewhere(carrier) {
+            Some(elsewhere) if !here.can_send() => elsewhere.health,
             _ => here,
         }
     }
 
-    /// Returns the carriers that links of this node can send to, with their health.
-    pub fn sending(&self) -> Vec<(CarrierId, Health)> {
+    /// Whether the carrier accepted a part in the last minute, on any node.
+    pub fn accepts(&self, carrier: CarrierId, now: Moment) -> bool {
+        let here = || self.get(carrier).is_some_and(|state| state.accepts(now));
+        self.elsewhere(carrier).is_some_and(|elsewhere| elsewhere.accepts) || here()
+    }
+
+    /// Whether the carrier throttles every sending link of all nodes, and messages have waited long for it.
+    pub fn is_slow(&self, carrier: CarrierId, now: Timestamp) -> bool {
+        let here = self.get(carrier).filter(|state| state.sending_links_bound() > 0);
+        let here = here.map(|state| state.is_slow(now));
+        let elsewhere = self.elsewhere(carrier).map(|elsewhere| elsewhere.is_slow);
+        here.into_iter().chain(elsewhere).reduce(|one, other| one && other).unwrap_or(false)
+    }
+
+    /// Returns the parts per second that the links of all nodes may send now, in total.
+    pub fn rate_now(&self, carrier: CarrierId) -> u64 {
+        let here = self.get(carrier).map_or(0, |state| state.rate_now());
+        here.saturating_add(self.elsewhere(carrier).map_or(0, |elsewhere| elsewhere.rate))
+    }
+
+    fn elsewhere(&self, carrier: CarrierId) -> Option<SendingCarrier> {
+        self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).copied()
+    }
+
+    /// Returns the carriers that links of this node can send to, for the other nodes.
+    pub fn sending(&self, now: Moment, wall: Timestamp) -> Vec<SendingCarrier> {
         let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
-        let sending = states.iter().map(|(id, state)| (*id, state.health()));
-        sending.filter(|(_, health)| health.can_send()).collect()
+        let sending = states.iter().filter(|(_, state)| state.health().can_send());
+        let sending = sending.map(|(id, state)| SendingCarrier {
+            carrier: *id,
+            health: state.health(),
+            accepts: state.accepts(now),
+            is_slow: state.is_slow(wall),
+            rate: state.rate_now(),
+        });
+        sending.collect()
     }
 
     /// Sets what the other nodes say.
-    pub fn set_elsewhere(&self, health: impl IntoIterator<Item = (CarrierId, Health)>) {
-        let mut best = BTreeMap::new();
-        for (carrier, health) in health {
-            let known = best.entry(carrier).or_insert(health);
-            if health == Health::Up {
-                *known = health;
-            }
+    pub fn set_elsewhere(&self, sending: impl IntoIterator<Item = SendingCarrier>) {
+        let mut together: BTreeMap<CarrierId, SendingCarrier> = BTreeMap::new();
+        for said in sending {
+            together.entry(said.carrier).and_modify(|known| known.add(said)).or_insert(said);
         }
-        *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = best;
+        *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = together;
+    }
+
+    /// Returns the queues that are not empty, for the other nodes. Only the node with the engine knows them.
+    pub fn queues(&self) -> Vec<(CarrierId, QueueStatus)> {
+        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let queues = states.iter().map(|(id, state)| (*id, state.queue()));
+        queues.filter(|(_, queue)| *queue != QueueStatus::default()).collect()
+    }
+
+    /// Sets the queues that the node with the engine knows. All others are empty.
+    pub fn set_queues(&self, queues: &[(CarrierId, QueueStatus)]) {
+        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        for (id, state) in &*states {
+            let queue = queues.iter().find(|(carrier, _)| carrier == id);
+            state.set_queue(queue.map(|(_, queue)| *queue).unwrap_or_default());
+        }
     }
 
     pub fn set_health(&self, carrier: CarrierId, health: Health) {

@@ -26,7 +26,7 @@ pub use alarms::{Alarm, AlarmKind, Alarms};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, QueueStatus, SLOW_AFTER, Stopped};
-pub use carriers::{CarrierSnapshot, LiveCarriers};
+pub use carriers::{CarrierSnapshot, LiveCarriers, SendingCarrier};
 pub use history::Recent;
 pub use inbound_polls::InboundPolls;
 pub use key_uses::{KeyUse, KeyUses};

@@ -9,10 +9,7 @@ pub use queries::{own_name, query_node, query_others};
 
 use crate::gateway::{Gateway, Use};
 use crate::live_status::{KeyUse, NodeAnswer, Order, PostingMessage, PostingNotice, PostingOrder, TraceLine};
-use crate::views::binds::BindsQuery;
-use crate::views::carriers::AlarmsQuery;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::time::Timestamp;
 use hermod_store::record::RequestEntry;
 use hermod_store::{NodeEnvelope, NodeRun};
 use serde::{Deserialize, Serialize};
@@ -31,35 +28,16 @@ enum NodeMessage {
     Announcement(Announcement),
     /// Which node posts webhooks to which endpoint.
     Webhooks(PostingMessage),
+    /// What an operator asks of other nodes. The operator's side knows what it means.
     Query {
         number: u64,
-        query: NodeQuery,
+        query: Value,
     },
     Answer {
         number: u64,
         node: String,
         answer: Value,
     },
-}
-
-/// What an operator asks of other nodes.
-#[derive(Serialize, Deserialize)]
-pub enum NodeQuery {
-    Binds(BindsQuery),
-    Carriers,
-    Alarms(AlarmsQuery),
-    /// Returns how many alarms were acknowledged.
-    AcknowledgeAlarms(AlarmsQuery),
-    /// Returns whether the carrier was stopped.
-    Resume(String),
-    /// Returns whether there is such a bind.
-    Unbind(u64),
-    /// Unbinds all binds of a connection.
-    UnbindAll(ConnectionId),
-    /// Traces PDUs until then, or no longer.
-    Trace(Traced, Option<Timestamp>),
-    /// Stops the node in order.
-    Stop,
 }
 
 /// What happened at a node since its last announcement.
@@ -118,7 +96,7 @@ pub fn tell_webhook_posts(gateway: &Gateway, notice: PostingNotice) {
 /// A query of another node.
 pub struct ReceivedQuery {
     pub asker: Asker,
-    pub query: NodeQuery,
+    pub query: Value,
 }
 
 /// A node that waits for the answer to a query.

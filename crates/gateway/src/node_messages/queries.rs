@@ -1,6 +1,6 @@
 //! Queries to other nodes that wait for their answers.
 
-use super::{NodeMessage, NodeQuery, send};
+use super::{NodeMessage, send};
 use crate::gateway::Gateway;
 use crate::live_status::NodeAnswer;
 use hermod_store::{NodeInfo, NodeRun};
@@ -40,19 +40,19 @@ pub fn own_name(gateway: &Gateway) -> Option<String> {
 }
 
 /// Queries all other nodes that are alive.
-pub async fn query_others(gateway: &Gateway, query: NodeQuery) -> Answers {
+pub async fn query_others(gateway: &Gateway, query: impl Into<Value>) -> Answers {
     let others: Vec<NodeInfo> =
         gateway.store.nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
-    if others.is_empty() { Answers::default() } else { wait_for(gateway, None, &others, query).await }
+    if others.is_empty() { Answers::default() } else { wait_for(gateway, None, &others, query.into()).await }
 }
 
 /// Queries one other node. Returns none if it does not answer in time.
-pub async fn query_node(gateway: &Gateway, node: &NodeInfo, query: NodeQuery) -> Option<Value> {
-    let mut answers = wait_for(gateway, Some(node.run), std::slice::from_ref(node), query).await;
+pub async fn query_node(gateway: &Gateway, node: &NodeInfo, query: impl Into<Value>) -> Option<Value> {
+    let mut answers = wait_for(gateway, Some(node.run), std::slice::from_ref(node), query.into()).await;
     answers.given.pop().map(|given| given.answer)
 }
 
-async fn wait_for(gateway: &Gateway, to: Option<NodeRun>, nodes: &[NodeInfo], query: NodeQuery) -> Answers {
+async fn wait_for(gateway: &Gateway, to: Option<NodeRun>, nodes: &[NodeInfo], query: Value) -> Answers {
     let mut ask = gateway.node_queries.begin();
     send(gateway, to, &NodeMessage::Query { number: ask.number, query });
     let mut answers = Answers::default();

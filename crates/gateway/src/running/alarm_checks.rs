@@ -154,6 +154,12 @@ fn record_behind(RecordStatus { lag, catching_up, is_off, trouble }: RecordStatu
                 "the record could not be used and was moved aside; {catching_up} messages are still to be read from the message store"
             ));
         }
+        Some(RecordTrouble::Checking) => {
+            return Some(
+                "the record was not closed by an orderly stop and is being checked: searches and statistics fail until then"
+                    .to_owned(),
+            );
+        }
         None => {}
     }
     let left = match catching_up {
@@ -218,5 +224,6 @@ mod tests {
             |trouble| record_behind(RecordStatus { trouble: Some(trouble), ..RecordStatus::default() });
         assert!(with(RecordTrouble::Unusable).unwrap().contains("cannot be opened"));
         assert!(with(RecordTrouble::Rebuilding).unwrap().contains("was moved aside"));
+        assert!(with(RecordTrouble::Checking).unwrap().contains("is being checked"));
     }
 }

@@ -3,7 +3,6 @@
 use super::Running;
 use crate::config::{Config, IpNetwork};
 use crate::edges::http_api::{self, MetricsPage};
-use crate::edges::operator_api::{self, OperatorApi};
 use crate::gateway::Gateway;
 use crate::http::{self, HttpLimits, HttpListener, Reach, Security, TrustedProxies};
 use crate::open_files::OPERATIONS_CONNECTIONS_MAX;
@@ -11,13 +10,16 @@ use crate::secrets::operator_token::OperatorToken;
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
+use axum::Router;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
-pub type MakePages = Arc<dyn Fn(PagesSetup) -> axum::Router + Send + Sync>;
+pub type MakePages = Arc<dyn Fn(PagesSetup) -> Router + Send + Sync>;
 
 /// What web pages work on.
 #[derive(Clone)]
@@ -33,6 +35,26 @@ pub struct PagesSetup {
     pub texts_kept: Duration,
 }
 
+/// What operators do with a running gateway. It knows the gateway, and the gateway does not know it.
+#[derive(Clone, Copy)]
+pub struct OperatorSide {
+    /// The prefix of every path of its API.
+    pub base: &'static str,
+    pub router: fn(OperatorSetup) -> Router,
+    /// Answers a query of an operator at another node; none if that fails: the other one then says that this node did not answer.
+    pub answer: fn(Arc<Gateway>, Value) -> BoxFuture<'static, Option<Value>>,
+}
+
+/// What the operator API works on.
+pub struct OperatorSetup {
+    pub gateway: Arc<Gateway>,
+    pub token: OperatorToken,
+    /// Runs each request to its end even if the caller disconnects.
+    pub workers: Workers,
+    /// From where it may be called.
+    pub reach: Reach,
+}
+
 /// The sockets of the HTTP listeners.
 pub(super) struct HttpSockets {
     pub(super) http: TcpListener,
@@ -45,14 +67,14 @@ impl Running {
         &self,
         config: &Config,
         HttpSockets { http, https, operations }: HttpSockets,
-        token: OperatorToken,
+        operator: Option<Router>,
         pages: Option<&MakePages>,
     ) {
         let started = self.gateway.clock.moment();
         let clock = self.gateway.clock.clone();
         let render: http_api::RenderMetrics =
             Arc::new(move || telemetry::figures().render(clock.moment().since(started)));
-        let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
+        let reach = operator_reach(config);
         let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
         let proxies = trusted(&config.http.trusted_proxies);
         let proxy_protocol_from = trusted(&config.http.proxy_protocol_from);
@@ -63,8 +85,6 @@ impl Running {
             proxies: proxies.clone(),
             proxy_protocol_from: proxy_protocol_from.clone(),
         };
-        let operator = OperatorApi::new(self.gateway.clone(), token, self.front.clone());
-        let operator = operator.of_running_gateway().reachable_from(reach);
         let pages = |is_tls| {
             let texts_kept = config.retention.text.0;
             let setup = PagesSetup {
@@ -77,8 +97,9 @@ impl Running {
             pages.filter(|_| config.portal.enabled).map(|make| make(setup))
         };
         let mut customers = http_api::router(self.gateway.clone(), beside, pages(false));
+        let operator = operator.unwrap_or_default();
         if operations.is_none() {
-            customers = customers.merge(operator.clone().router());
+            customers = customers.merge(operator.clone());
         }
         let limits = HttpLimits::of(&config.http, &config.https);
         self.serve("http", listener, customers, limits);
@@ -89,7 +110,7 @@ impl Running {
             self.serve("https", listener, http_api::router(self.gateway.clone(), None, pages(true)), limits);
         }
         if let Some(socket) = operations {
-            let router = http_api::operations_router(self.gateway.clone(), render).merge(operator.router());
+            let router = http_api::operations_router(self.gateway.clone(), render).merge(operator);
             // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
             let listener = HttpListener {
                 socket,
@@ -101,12 +122,17 @@ impl Running {
         }
     }
 
-    fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: HttpLimits) {
+    fn serve(&self, name: &str, listener: HttpListener, router: Router, limits: HttpLimits) {
         let (clock, workers) = (self.gateway.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
             http::serve(listener, router, clock, &workers, limits).await;
         });
     }
+}
+
+/// Returns from where the operator API and the metrics may be read.
+pub(super) fn operator_reach(config: &Config) -> Reach {
+    if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine }
 }
 
 fn trusted(networks: &[IpNetwork]) -> Arc<TrustedProxies> {
@@ -123,8 +149,8 @@ pub fn portal_url(config: &Config, http: SocketAddr, https: Option<SocketAddr>) 
 }
 
 /// Returns the URL of the operator API from this machine.
-pub(super) fn operator_url(address: SocketAddr) -> String {
-    format!("http://{}{}", reachable(address), operator_api::BASE)
+pub(super) fn operator_url(address: SocketAddr, base: &str) -> String {
+    format!("http://{}{base}", reachable(address))
 }
 
 /// Returns the address under which this machine reaches a listener.

@@ -9,20 +9,19 @@ mod nodes;
 mod opening;
 mod purge;
 
-pub use http_listeners::{MakePages, PagesSetup, portal_url};
+pub use http_listeners::{MakePages, OperatorSetup, OperatorSide, PagesSetup, portal_url};
 pub use opening::{Opened, open, open_unclaimed};
 
-use http_listeners::{HttpSockets, operator_url};
+use http_listeners::{HttpSockets, operator_reach, operator_url};
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{carrier, mail, smpp, webhooks};
-use crate::gateway::{Gateway, SmppServer};
+use crate::gateway::{Gateway, LoadCatalogueError, SmppServer, load_catalogue};
 use crate::http::http2;
 use crate::node_messages;
 use crate::open_files::{self, Needs};
-use crate::provision::{self, ProvisionError};
 use crate::secrets::{PepperError, SecretSource, write_private};
 use crate::tls::Tls;
 use crate::workers::Workers;
@@ -79,6 +78,8 @@ pub struct GatewayOptions {
     pub smpps: Option<(TcpListener, Arc<Tls>)>,
     /// A separate listener for health, metrics and the operator API, if any.
     pub operations: Option<TcpListener>,
+    /// The operator API and the answers to operators at other nodes, if any.
+    pub operator: Option<OperatorSide>,
     /// Web pages beside the API, if any.
     pub pages: Option<MakePages>,
     pub clock: Clock,
@@ -96,7 +97,7 @@ pub enum StartError {
     #[error(transparent)]
     Pepper(#[from] PepperError),
     #[error(transparent)]
-    Provision(#[from] ProvisionError),
+    Catalogue(#[from] LoadCatalogueError),
     #[error("cannot listen for other nodes on {address}: {error}; check [node] listen")]
     NodeListener { address: SocketAddr, error: std::io::Error },
     #[error("a listener has no address: {0}")]
@@ -136,9 +137,10 @@ impl Running {
         opened: Opened,
         resolver: Resolver,
     ) -> Result<Running, StartError> {
-        let GatewayOptions { mut config, http, https, smpp, smpps, operations, pages, clock } = options;
+        let GatewayOptions { mut config, http, https, smpp, smpps, operations, operator, pages, clock } =
+            options;
         let Opened { store, pepper, operator_token } = opened;
-        let catalogue = provision::load_catalogue(&store).await?;
+        let catalogue = load_catalogue(&store).await?;
         let needs = Needs::of(&catalogue, https.is_some(), operations.is_some());
         open_files::fit(&mut config, needs, open_files::raise());
         let validity = config.messages.validity.into();
@@ -158,9 +160,8 @@ impl Running {
             });
         let mail = mail::MailSettings::new(&config.mail);
         let gateway = Arc::new(if mail.is_some() { gateway.sending_mail() } else { gateway });
-        let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
-            url_file: url_file.clone(),
+            url_file: config.data.folder.join(OPERATOR_URL_FILE),
             http_addr,
             https_addr,
             smpp_addr,
@@ -173,7 +174,7 @@ impl Running {
             webhooks: Workers::default(),
             upkeep: Workers::default(),
         };
-        running.start_periodic_tasks(&config);
+        running.start_periodic_tasks(&config, operator);
         carrier::supervise(&gateway, &running.links);
         carrier::serve_probes(&gateway, &running.links);
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
@@ -187,17 +188,32 @@ impl Running {
             None => running.http_addr,
         };
         let sockets = HttpSockets { http, https, operations };
-        running.serve_http(&config, sockets, operator_token, pages.as_ref());
+        let operator_api = operator.map(|operator| {
+            (operator.router)(OperatorSetup {
+                gateway,
+                token: operator_token,
+                workers: running.front.clone(),
+                reach: operator_reach(&config),
+            })
+        });
+        running.serve_http(&config, sockets, operator_api, pages.as_ref());
         running.serve_smpp(&config, smpp, smpps)?;
-        let url = format!("{}\n", operator_url(operator_addr));
-        match write_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
-            // A gateway on a full disk must start, to finish its messages and purge.
-            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                tracing::warn!(path = %url_file.display(), "Disk full, could not write the operator URL file; commands need --url until the next start");
-            }
-            written => written.map_err(|error| StartError::Secrets { path: url_file, error })?,
+        if let Some(operator) = operator {
+            running.write_operator_url(&config, &operator_url(operator_addr, operator.base))?;
         }
         Ok(running)
+    }
+
+    fn write_operator_url(&self, config: &Config, url: &str) -> Result<(), StartError> {
+        let path = &self.url_file;
+        match write_private(&config.data.folder, OPERATOR_URL_FILE, format!("{url}\n").as_bytes()) {
+            // A gateway on a full disk must start, to finish its messages and purge.
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                tracing::warn!(path = %path.display(), "Disk full, could not write the operator URL file; commands need --url until the next start");
+                Ok(())
+            }
+            written => written.map_err(|error| StartError::Secrets { path: path.clone(), error }),
+        }
     }
 
     pub fn http_addr(&self) -> SocketAddr {
@@ -274,7 +290,7 @@ impl Running {
     }
 
     /// Starts the periodic tasks.
-    fn start_periodic_tasks(&self, config: &Config) {
+    fn start_periodic_tasks(&self, config: &Config, operator: Option<OperatorSide>) {
         self.repeat_at_engine("upkeep/tick", TICK, |gateway| async move {
             gateway.store.tick(gateway.clock.now()).await
         });
@@ -284,7 +300,8 @@ impl Running {
             Ok(())
         });
         if let Some(envelopes) = self.gateway.store.envelopes() {
-            let receiving = nodes::receive_messages(self.gateway.clone(), envelopes, self.upkeep.stopping());
+            let receiving =
+                nodes::receive_messages(self.gateway.clone(), operator, envelopes, self.upkeep.stopping());
             self.upkeep.spawn_named("upkeep/node-messages", receiving);
             self.repeat("upkeep/limits", SHARE_LIMITS, |gateway| async move {
                 node_messages::share_limits(&gateway);

@@ -1,10 +1,9 @@
 //! What the nodes on one server tell each other, and changes of the setup by other nodes.
 
-use crate::app::operator;
-use crate::gateway::Gateway;
+use super::OperatorSide;
+use crate::gateway::{Gateway, load_catalogue};
+use crate::live_status::{QueueStatus, SendingCarrier};
 use crate::node_messages::{self, ReceivedQuery};
-use crate::provision;
-use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_store::NodeEnvelope;
 use serde::{Deserialize, Serialize};
@@ -17,20 +16,37 @@ use tokio_util::sync::CancellationToken;
 #[derive(Serialize, Deserialize)]
 struct Notice {
     /// The carriers that its links can send to.
-    sending: Vec<(CarrierId, Health)>,
+    sending: Vec<SendingCarrier>,
+    /// The carriers' queues, by which the nodes with the links decide their health. From the node with the engine only.
+    queues: Option<Vec<(CarrierId, QueueStatus)>>,
 }
 
 /// Tells the other nodes about this one, and takes in what they say.
 pub(super) fn exchange_notices(gateway: &Gateway) {
-    let notice = Notice { sending: gateway.carriers.sending() };
-    match serde_json::to_vec(&notice) {
+    let runs_engine = gateway.store.runs_engine();
+    match serde_json::to_vec(&notice_of(gateway, runs_engine)) {
         Ok(notice) => gateway.store.set_notice(notice),
         Err(error) => tracing::error!(%error, "The notice for the other nodes could not be written"),
     }
+    take_in_notices(gateway, runs_engine, &gateway.store.notices());
+}
+
+fn notice_of(gateway: &Gateway, runs_engine: bool) -> Notice {
+    Notice {
+        sending: gateway.carriers.sending(gateway.clock.moment(), gateway.clock.now()),
+        queues: runs_engine.then(|| gateway.carriers.queues()),
+    }
+}
+
+fn take_in_notices(gateway: &Gateway, runs_engine: bool, said: &[Vec<u8>]) {
     // A node of another release may say what this one does not understand.
-    let said = gateway.store.notices();
-    let understood = said.iter().filter_map(|notice| serde_json::from_slice::<Notice>(notice).ok());
-    gateway.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
+    let understood: Vec<Notice> =
+        said.iter().filter_map(|notice| serde_json::from_slice(notice).ok()).collect();
+    let queues = understood.iter().find_map(|notice| notice.queues.as_ref());
+    if let Some(queues) = queues.filter(|_| !runs_engine) {
+        gateway.carriers.set_queues(queues);
+    }
+    gateway.carriers.set_elsewhere(understood.into_iter().flat_map(|notice| notice.sending));
 }
 
 /// Queries of other nodes that are answered at the same time.
@@ -39,6 +55,7 @@ const QUERIES_MAX: usize = 8;
 /// Acts on the messages of other nodes, until `stopping` is cancelled.
 pub(super) async fn receive_messages(
     gateway: Arc<Gateway>,
+    operator: Option<OperatorSide>,
     mut envelopes: mpsc::Receiver<NodeEnvelope>,
     stopping: CancellationToken,
 ) {
@@ -49,8 +66,7 @@ pub(super) async fn receive_messages(
                 let Some(received) = node_messages::receive(&gateway, &envelope) else { continue };
                 // Beyond the limit there is no answer, and the other node lists this one as missing.
                 if answering.len() < QUERIES_MAX {
-                    let gateway = gateway.clone();
-                    answering.spawn(async move { answer(&gateway, received).await });
+                    answering.spawn(answer(gateway.clone(), operator, received));
                 }
             }
             Some(_) = answering.join_next() => {}
@@ -59,9 +75,14 @@ pub(super) async fn receive_messages(
     }
 }
 
-async fn answer(gateway: &Gateway, ReceivedQuery { asker, query }: ReceivedQuery) {
-    if let Some(answer) = operator::answer_query(gateway, query).await {
-        asker.answer(gateway, answer);
+async fn answer(
+    gateway: Arc<Gateway>,
+    operator: Option<OperatorSide>,
+    ReceivedQuery { asker, query }: ReceivedQuery,
+) {
+    let Some(operator) = operator else { return };
+    if let Some(answer) = (operator.answer)(gateway.clone(), query).await {
+        asker.answer(&gateway, answer);
     }
 }
 
@@ -82,11 +103,61 @@ pub(super) async fn follow_catalogue(gateway: Arc<Gateway>, stopping: Cancellati
         // Not between a change of this node and its effect.
         let _alone = gateway.changing.lock().await;
         changes.mark_unchanged();
-        match provision::load_catalogue(&gateway.store).await {
+        match load_catalogue(&gateway.store).await {
             Ok(catalogue) => gateway.set_catalogue(catalogue),
             Err(error) => {
                 tracing::error!(%error, "The changed setup could not be read; the old one stays in effect")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::secrets::Pepper;
+    use hermod_domain::catalogue::Catalogue;
+    use hermod_domain::time::Timestamp;
+    use hermod_store::{OpenOptions, Store};
+    use std::time::Duration;
+
+    const ACME: CarrierId = CarrierId::new(1);
+
+    fn node() -> (Gateway, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
+        let options = OpenOptions {
+            folder: folder.path().to_owned(),
+            server: None,
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::from_secs(1),
+            record: false,
+            now: clock.now(),
+        };
+        let store = Store::open(&options).unwrap();
+        let minute = Duration::from_secs(60);
+        let gateway = Gateway::new(clock, store, Pepper::new(b"pepper"), Catalogue::default(), minute);
+        gateway.carriers.open(ACME, "acme");
+        (gateway, folder)
+    }
+
+    fn queue_at(gateway: &Gateway) -> u64 {
+        gateway.carriers.get(ACME).unwrap().queue().waiting
+    }
+
+    #[test]
+    fn queues_are_those_of_the_node_with_the_engine() {
+        let ((engine, _a), (other, _b)) = (node(), node());
+        let waiting = |waiting| QueueStatus { waiting, ..QueueStatus::default() };
+        engine.carriers.get(ACME).unwrap().set_queue(waiting(7));
+        other.carriers.get(ACME).unwrap().set_queue(waiting(2));
+        let written = |gateway, runs_engine| serde_json::to_vec(&notice_of(gateway, runs_engine)).unwrap();
+        let (of_engine, of_other) = (written(&engine, true), written(&other, false));
+        take_in_notices(&engine, true, &[of_other.clone(), of_engine.clone()]);
+        take_in_notices(&other, false, std::slice::from_ref(&of_other));
+        assert_eq!((queue_at(&engine), queue_at(&other)), (7, 2));
+        take_in_notices(&other, false, &[b"of another release".to_vec(), of_other, of_engine]);
+        assert_eq!(queue_at(&other), 7);
     }
 }

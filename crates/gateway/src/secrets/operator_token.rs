@@ -67,7 +67,7 @@ impl OperatorToken {
     }
 
     /// Returns whose token it is, and its digest. Compares the digest with those of all operators, each in constant time.
-    pub(crate) fn holder_of(
+    pub fn holder_of(
         &self,
         given: &str,
         operators: &[(String, OperatorEntry)],

@@ -64,41 +64,63 @@ pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
 /// Returns the position of the hash that the password matches. Hashes with the same salt and costs take one computation.
 /// An unreadable hash never matches.
 pub fn matching<H: AsRef<str>>(pepper: &Pepper, password: &[u8], hashes: &[H]) -> Option<usize> {
-    let mut known: Vec<(Vec<u8>, Params, Output)> = Vec::new();
-    let mut found = None;
-    for (position, hash) in hashes.iter().enumerate() {
-        let Some((salt, costs, expected)) = parts(hash.as_ref()) else { continue };
-        let same = known.iter().find(|(other, others, _)| *other == salt && *others == costs);
-        let computed = match same {
-            Some((_, _, computed)) => *computed,
-            None => {
-                let output = compute(pepper, password, &salt, costs.clone());
-                let Some(computed) = output.and_then(|output| Output::new(&output).ok()) else { continue };
-                known.push((salt, costs, computed));
-                computed
+    let stored: Vec<Option<(Work, Output)>> = hashes.iter().map(|hash| parts(hash.as_ref())).collect();
+    let mut found: Option<usize> = None;
+    for work in works(stored.iter().flatten().map(|(work, _)| work)) {
+        let computed = compute(pepper, password, &work).and_then(|output| Output::new(&output).ok());
+        for (position, stored) in stored.iter().enumerate() {
+            // Compares in constant time.
+            let is_equal = stored
+                .as_ref()
+                .zip(computed)
+                .is_some_and(|((of, expected), computed)| *of == work && computed == *expected);
+            if is_equal {
+                found = Some(found.map_or(position, |first| first.min(position)));
             }
-        };
-        // Compares in constant time.
-        if computed == expected && found.is_none() {
-            found = Some(position);
         }
-    }
-    if known.is_empty() {
-        spend_as_much(pepper, password);
     }
     found
 }
 
-/// Returns salt, costs and output of a stored hash.
-fn parts(hash: &str) -> Option<(Vec<u8>, Params, Output)> {
-    let hash = PasswordHash::new(hash).ok()?;
-    let (salt, expected) = (hash.salt?, hash.hash?);
-    Some((salt.to_vec(), Params::try_from(&hash).ok()?, expected))
+/// What the computation of a hash takes besides the password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Work {
+    salt: Vec<u8>,
+    costs: Params,
 }
 
-/// Takes as long as [`matches()`], for an unknown system_id, so that the time does not reveal which ones exist.
+impl Work {
+    /// One computation of the usual costs, whose result matches nothing.
+    fn in_vain() -> Work {
+        Work { salt: vec![0; SALT_BYTES], costs: costs() }
+    }
+}
+
+/// Returns what to compute for these stored hashes: each salt with its costs once. Without a hash it is as much as for one, so that
+/// the time does not reveal which system_ids exist.
+fn works<'a>(stored: impl Iterator<Item = &'a Work>) -> Vec<Work> {
+    let mut works: Vec<Work> = Vec::new();
+    for work in stored {
+        if !works.contains(work) {
+            works.push(work.clone());
+        }
+    }
+    if works.is_empty() {
+        works.push(Work::in_vain());
+    }
+    works
+}
+
+/// Returns salt, costs and output of a stored hash.
+fn parts(hash: &str) -> Option<(Work, Output)> {
+    let hash = PasswordHash::new(hash).ok()?;
+    let (salt, expected) = (hash.salt?, hash.hash?);
+    Some((Work { salt: salt.to_vec(), costs: Params::try_from(&hash).ok()? }, expected))
+}
+
+/// Takes as long as [`matches()`], for an unknown user, so that the time does not reveal which ones exist.
 pub fn spend_as_much(pepper: &Pepper, password: &[u8]) {
-    std::hint::black_box(compute(pepper, password, &[0; SALT_BYTES], costs()).is_some());
+    std::hint::black_box(matching::<&str>(pepper, password, &[]).is_some());
 }
 
 /// Reused memory of past hashes. Allocated anew on different threads, the allocator kept a copy for every thread.
@@ -106,12 +128,13 @@ static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 /// The number of concurrent hashes.
 const SPARE_MAX: usize = 2;
 
-fn compute(pepper: &Pepper, password: &[u8], salt: &[u8], costs: Params) -> Option<Vec<u8>> {
+fn compute(pepper: &Pepper, password: &[u8], work: &Work) -> Option<Vec<u8>> {
+    let Work { salt, costs } = work;
     let mut memory = spare().pop().unwrap_or_default();
     memory.resize(costs.block_count(), Block::default());
     let mut out = vec![0; costs.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
     let key = key(pepper);
-    let done = Argon2::new_with_secret(&key, Algorithm::Argon2id, Version::V0x13, costs)
+    let done = Argon2::new_with_secret(&key, Algorithm::Argon2id, Version::V0x13, costs.clone())
         .and_then(|argon2| argon2.hash_password_into_with_memory(password, salt, &mut out, &mut memory));
     let mut spare = spare();
     if spare.len() < SPARE_MAX {
@@ -152,6 +175,28 @@ mod tests {
         for (password, expect) in [("secret09", Some(0)), ("secret08", Some(1)), ("secret07", None)] {
             assert_eq!(matching(&pepper, password.as_bytes(), &hashes), expect, "{password}");
         }
+    }
+
+    #[test]
+    fn unknown_system_id_takes_one_computation_of_the_same_cost_as_a_known_one() {
+        let pepper = Pepper::new(b"pepper");
+        let stored = |hashes: &[&str]| -> Vec<Work> {
+            let works: Vec<Work> =
+                hashes.iter().filter_map(|hash| parts(hash)).map(|(work, _)| work).collect();
+            super::works(works.iter())
+        };
+        let cost = |Work { costs, .. }: &Work| (costs.m_cost(), costs.t_cost(), costs.p_cost());
+        let old = hash(&pepper, "secret08").unwrap();
+        let new = hash_with_salt_of(&pepper, "secret09", &old).unwrap();
+        let known = stored(&[&old]);
+        assert_eq!(known.len(), 1);
+        for others in [stored(&[]), stored(&["not a hash"])] {
+            assert_eq!((others.len(), cost(&others[0])), (1, cost(&known[0])));
+            assert_eq!(others[0].salt.len(), known[0].salt.len());
+        }
+        assert_eq!(stored(&[&new, &old]), known, "while both passwords are valid");
+        let other = hash(&pepper, "secret08").unwrap();
+        assert_eq!(stored(&[&old, &other]).len(), 2);
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl Pepper {
 
     /// Derives a key or a nonce for a purpose. Each piece is prefixed with its length, so that different lists never
     /// collide.
-    pub(crate) fn derived(&self, purpose: &[&[u8]]) -> [u8; 32] {
+    pub fn derived(&self, purpose: &[&[u8]]) -> [u8; 32] {
         let mut mac = self.0.clone();
         for piece in purpose {
             mac.update(&u64::try_from(piece.len()).expect("a length fits").to_be_bytes());

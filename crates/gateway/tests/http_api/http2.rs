@@ -4,6 +4,7 @@ use crate::client::{Client, PATIENCE, bearer};
 use crate::test_customers::ACME;
 use crate::tls::Secured;
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use hermod_gateway::clock::within;
 use hermod_gateway::workers::Workers;
 use http_body_util::combinators::BoxBody;
@@ -13,13 +14,16 @@ use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::convert::Infallible;
+use std::pin::pin;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_rustls::rustls::version::TLS13;
 
 const PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 type Body = BoxBody<Bytes, Infallible>;
+/// Parts of a body that wait to be sent.
+const PARTS_MAX: usize = 2;
 
 /// A client with one connection.
 struct Http2Client {
@@ -122,18 +126,24 @@ async fn large_body_is_rejected() {
     assert_eq!(client.call(post(SEND)).await.unwrap().0, 202);
 }
 
+/// Returns a body that is sent in parts.
+fn body_in_parts() -> (mpsc::Sender<Result<Frame<Bytes>, Infallible>>, Body) {
+    let (parts, received) = mpsc::channel(PARTS_MAX);
+    let body = StreamBody::new(futures_util::stream::unfold(received, |mut received| async {
+        received.recv().await.map(|part| (part, received))
+    }));
+    (parts, BodyExt::boxed(body))
+}
+
 #[tokio::test]
 async fn incomplete_body_gets_400_after_its_timeout_and_others_are_served_meanwhile() {
     let secured = Secured::start_with(&PROTOCOLS).await;
     let client = Http2Client::connect(&secured).await;
-    let (parts, received) = tokio::sync::mpsc::channel::<Result<Frame<Bytes>, Infallible>>(2);
+    let (parts, body) = body_in_parts();
     parts.send(Ok(Frame::data(Bytes::from_static(b"{\"to\":")))).await.unwrap();
-    let body = StreamBody::new(futures_util::stream::unfold(received, |mut received| async {
-        received.recv().await.map(|part| (part, received))
-    }));
     let slow = request("POST", "/api/v1/sms").header("content-type", "application/json");
-    let slow = client.call(slow.body(BodyExt::boxed(body)).unwrap());
-    let mut slow = std::pin::pin!(slow);
+    let slow = client.call(slow.body(body).unwrap());
+    let mut slow = pin!(slow);
     let mut seconds = 0;
     let (status, text) = loop {
         match within(Duration::from_millis(20), slow.as_mut()).await {
@@ -188,6 +198,56 @@ async fn stopping_gateway_closes_idle_connections() {
     within(PATIENCE, secured.service.workers.stop()).await.expect("it stops");
     client.ends().await;
 }
+
+#[tokio::test]
+async fn gateway_that_leaves_sends_goaway_and_serves_the_request_in_progress() {
+    let secured = Secured::start_with(&PROTOCOLS).await;
+    let client = Http2Client::connect(&secured).await;
+    let mut idle = raw_client(&secured).await;
+    // The acknowledgement of our settings: the preface is read.
+    while read_frame(&mut idle).await[3..5] != [SETTINGS, ACK] {}
+    let (parts, body) = body_in_parts();
+    let (first, rest) = SEND.split_at(10);
+    parts.send(Ok(Frame::data(Bytes::from_static(first.as_bytes())))).await.unwrap();
+    let slow = request("POST", "/api/v1/sms").header("content-type", "application/json");
+    let mut slow = Box::pin(client.call(slow.body(body).unwrap()));
+    // Until it has been sent.
+    while parts.capacity() < PARTS_MAX {
+        assert!(slow.as_mut().now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    let finished = async {
+        loop {
+            let frame = read_frame(&mut idle).await;
+            if frame[3] == GOAWAY {
+                // After the last stream comes the error code: none (RFC 9113 section 6.8).
+                assert_eq!(frame[13..17], [0; 4]);
+                break;
+            }
+        }
+        drop(idle);
+        parts.send(Ok(Frame::data(Bytes::from_static(rest.as_bytes())))).await.unwrap();
+        drop(parts);
+    };
+    let left = secured.service.workers.leave_within(2 * PATIENCE);
+    let (answer, (), ()) = tokio::join!(slow, finished, left);
+    assert_eq!(answer.unwrap().0, 202);
+    assert!(!secured.service.workers.stopping().is_cancelled());
+    client.ends().await;
+}
+
+/// Returns the next frame with its head.
+async fn read_frame(client: &mut Client) -> Vec<u8> {
+    let head = client.read_bytes(9).await;
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+    let payload = client.read_bytes(usize::try_from(length).unwrap()).await;
+    [head, payload].concat()
+}
+
+/// Types and flags of frames (RFC 9113 section 6).
+const SETTINGS: u8 = 4;
+const ACK: u8 = 1;
+const GOAWAY: u8 = 7;
 
 /// The connection preface and an empty SETTINGS frame (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";

@@ -163,6 +163,7 @@ fn senders() -> Vec<SenderEntry> {
         sender: Sender::parse(text).unwrap(),
         state: SenderState::Approved,
         reason: None,
+        note: None,
     };
     let ids = accounts().into_iter().map(|(id, ..)| id);
     ids.flat_map(|id| ["Acme", "A&B - c_d."].map(|text| approved(id, text))).collect()

@@ -1,12 +1,12 @@
 //! Fixture: a gateway with one SMPP customer, and a raw client that sends octets.
 
-use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::clock::within;
 use hermod_gateway::config::{Config, Period, Source};
-use hermod_gateway::provision;
 use hermod_gateway::running::{GatewayOptions, Running, open};
 use hermod_gateway::tls::{CertificateFiles, Tls};
+use hermod_operator::author::Author;
+use hermod_operator::provision;
 use hermod_smpp::session::BindRequest;
 use hermod_smpp::{BindType, CommandId, CommandStatus, HEADER_BYTES, Header, Pdu, encode};
 use std::net::SocketAddr;
@@ -72,6 +72,7 @@ impl TestGateway {
             smpp: Some(smpp),
             smpps: Some((smpps, tls)),
             operations: None,
+            operator: None,
             pages: None,
             clock,
         };

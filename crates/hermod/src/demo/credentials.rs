@@ -3,9 +3,9 @@
 
 use crate::failure::{CommandResult, Failure};
 use hermod_gateway::clock::Clock;
-use hermod_gateway::provision::{Made, WantedSetup};
 use hermod_gateway::secrets::{passwords, random_token};
 use hermod_gateway::tls::{CertificateFiles, Tls};
+use hermod_operator::provision::{Made, WantedSetup};
 use rcgen::{CertificateParams, KeyPair};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;

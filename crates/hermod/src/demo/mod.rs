@@ -2,6 +2,7 @@
 
 mod control;
 mod credentials;
+mod history;
 mod mo;
 mod seed;
 mod showcase;
@@ -18,6 +19,7 @@ use hermod_gateway::config::{Config, IpNetwork, LogFormat, LogSection, Period, S
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::telemetry;
+use hermod_operator::api::OPERATOR_SIDE;
 use hermod_simulator::carrier::{CarrierOptions, Outcome, RecordMode, Script, SimulatedCarrier};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -170,6 +172,7 @@ impl Start {
             smpp: Some(smpp),
             smpps: Some((smpps, tls.clone())),
             operations: None,
+            operator: Some(OPERATOR_SIDE),
             pages: Some(hermod_portal::server::pages()),
             clock: clock.clone(),
         };

@@ -3,12 +3,12 @@
 
 use crate::demo::credentials::{ApiKeyPair, DemoCredentials};
 use crate::failure::Failure;
-use hermod_gateway::app::users::{Role, UserRefusal, invite, use_link};
-use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::config::Source;
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::secrets::Secret;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::provision::WantedSetup;
+use hermod_operator::users::{Role, UserRefusal, invite, use_link};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! `hermod account show` and `hermod account traffic`: an account with its money, and its traffic of today.
 
-use super::entries::{self, text};
+use super::entries;
 use super::list::table;
 use super::operator_client::OperatorClient;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::entries::EntryView;
-use hermod_gateway::views::money::{BalanceView, TrafficView};
+use hermod_operator::provision::Kind;
+use hermod_operator::views::entries::EntryView;
+use hermod_operator::views::money::{BalanceView, TrafficView};
 use serde_json::Value;
 
 pub(super) fn balance_fields(view: &BalanceView) -> [(&'static str, String); 5] {
@@ -20,13 +20,6 @@ pub(super) fn balance_fields(view: &BalanceView) -> [(&'static str, String); 5] 
     ]
 }
 
-/// Returns the balance of an account, for a list.
-pub(super) async fn balance(client: &OperatorClient, name: &str) -> Result<String, Failure> {
-    let response = client.get(&format!("{}/balance", entries::path(Kind::Account, name))).await?;
-    let view: BalanceView = response.read_as().map_err(Failure::failed)?;
-    Ok(view.balance.to_string())
-}
-
 pub(super) async fn show(client: &OperatorClient, name: &str) -> CommandResult {
     let path = entries::path(Kind::Account, name);
     let entry = client.get(&path).await?;
@@ -37,19 +30,10 @@ pub(super) async fn show(client: &OperatorClient, name: &str) -> CommandResult {
     }
     let EntryView { entry, .. } = entry.read_as().map_err(Failure::failed)?;
     let money: BalanceView = money.read_as().map_err(Failure::failed)?;
-    let field = |name: &str| entry.get(name).unwrap_or(&Value::Null);
-    let yes_or_no = |name: &str| if *field(name) == true { "yes" } else { "no" }.to_owned();
-    let countries = match text(field("countries")) {
-        countries if countries.is_empty() => "none: it cannot send".to_owned(),
-        countries => countries,
-    };
-    let mut fields = vec![
-        ("account", text(field("name"))),
-        ("verified", yes_or_no("verified")),
-        ("countries", countries),
-        ("closed", yes_or_no("closed")),
-        ("minimum", text(field("minimum"))),
-    ];
+    let mut fields = entries::shown_fields(Kind::Account, &entry);
+    if entry.get("countries").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        fields.push(("countries", "none: it cannot send".to_owned()));
+    }
     fields.extend(balance_fields(&money));
     output::print(&output::fields(&fields))
 }

@@ -8,8 +8,8 @@ use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use clap::Args;
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::WantedSetup;
-use hermod_gateway::views::entries::ApplyQuery;
+use hermod_operator::provision::WantedSetup;
+use hermod_operator::views::entries::ApplyQuery;
 use hyper::Method;
 use std::path::{Path, PathBuf};
 

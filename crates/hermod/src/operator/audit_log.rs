@@ -4,8 +4,8 @@ use super::list::{NextPage, print_page};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
-use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::views::audit_log::{AuditLogQuery, AuditRowView};
+use hermod_operator::views::paging::{Limit, RowNumber};
 
 const EXAMPLES: &str = "\
 Examples:

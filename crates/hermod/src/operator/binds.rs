@@ -7,8 +7,8 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_gateway::views::binds::{BindsQuery, BindsView, UnbindQuery, UnbindView};
-use hermod_gateway::views::carriers::LastErrorView;
+use hermod_operator::views::binds::{BindsQuery, BindsView, UnbindQuery, UnbindView};
+use hermod_operator::views::carriers::LastErrorView;
 use hyper::Method;
 use std::str::FromStr;
 
@@ -25,7 +25,7 @@ receipts queued for the system_id. With several nodes the binds of all of them a
 7 on the node b.
 
 --unbind ends a bind. Most customers bind again at once; to keep one out, close its connection:
-hermod connection set NAME --closed true";
+hermod connection set NAME closed=true";
 
 /// List customers' SMPP binds, or unbind one
 #[derive(Args)]

@@ -5,8 +5,8 @@ use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use hermod_operator::provision::Kind;
+use hermod_operator::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
 use hyper::Method;
 use std::time::Duration;
 

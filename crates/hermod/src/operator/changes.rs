@@ -2,8 +2,8 @@
 
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Paint};
-use hermod_gateway::provision::{FieldChange, FieldLeft};
-use hermod_gateway::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
+use hermod_operator::provision::{FieldChange, FieldLeft};
+use hermod_operator::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
 use serde_json::Value;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -175,7 +175,7 @@ fn secrets_text(secrets: &[SecretView]) -> String {
         let connection = first.key.trim_start_matches(PASSWORD_OF);
         text.push_str(&format!(
             "\nNew SMPP passwords, shown only now: only a hash of each is stored. hermod connection set {connection} \
-             --password-file FILE sets another.\n{}",
+             password=@FILE sets another.\n{}",
             lines(&passwords)
         ));
     }

@@ -7,10 +7,10 @@ use crate::client::ApiResponse;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_gateway::views::customer_requests::{
+use hermod_operator::views::customer_requests::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
-use hermod_gateway::views::paging::RowNumber;
+use hermod_operator::views::paging::RowNumber;
 use hyper::Method;
 
 const EXAMPLES: &str = "\

@@ -2,59 +2,82 @@
 
 use super::changes::{SecretsTo, difference};
 use super::fields::EntryFields;
-use super::list::{Column, table_of};
 use super::operator_client::{OperatorClient, RequestBody, with_query};
 use crate::client::{ApiResponse, CallError, escape};
 use crate::failure::{CommandResult, Failure};
-use crate::output::{self, Paint};
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::entries::{AppliedView, EntriesQuery, EntryView, RotateQuery};
-use hermod_gateway::views::paging::{Limit, Page};
+use crate::output::{self, Align, Paint, TextTable};
+use clap::Subcommand;
+use hermod_operator::provision::{EntryField, Kind, fields_of};
+use hermod_operator::views::entries::{AppliedView, EntriesQuery, EntryView};
+use hermod_operator::views::money::BalanceView;
+use hermod_operator::views::paging::{Limit, Page};
 use hyper::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Returns a value as text; false and null are empty.
-pub(super) fn text(value: &Value) -> String {
-    match value {
-        Value::Null | Value::Bool(false) => String::new(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-        Value::Object(fields) => {
-            let sides = fields.iter().map(|(name, value)| format!("{name} {}", text(value)));
-            sides.collect::<Vec<_>>().join(", ")
-        }
-    }
+/// The verbs of a kind that have a meaning of their own.
+pub(super) trait OwnVerb: Subcommand + 'static {
+    async fn run(self, client: &OperatorClient) -> CommandResult;
 }
 
-/// Replaces the secret of an entry by a random one, which is printed once or written to a file.
-pub(super) async fn rotate(
-    client: &OperatorClient,
-    kind: Kind,
-    name: &str,
-    overlap: Option<String>,
-    to: Option<&Path>,
-) -> CommandResult {
-    let to = SecretsTo::prepare(to)?;
-    let path = with_query(&format!("{}/rotate", path(kind, name)), &RotateQuery { overlap });
-    change_with_secrets(client, Method::POST, &path, RequestBody::None, to).await
-}
-
-/// Lists the entries of a kind, all or those of one account.
-pub(super) async fn list(
-    client: &OperatorClient,
-    kind: Kind,
-    account: Option<String>,
-    columns: &[Column<Value>],
-) -> CommandResult {
+/// Lists the entries of a kind, all or those of one account. Accounts have a column with their balance.
+pub(super) async fn list(client: &OperatorClient, kind: Kind, account: Option<String>) -> CommandResult {
     let items = fetch_all(client, kind, account).await?;
     if client.json {
-        return print_items(&items);
+        return output::print_json(&json!({ "items": items, "next": null }).to_string());
     }
-    let entries: Vec<Value> = items.into_iter().map(|item| Value::Object(item.entry)).collect();
-    output::print(&table(kind, columns, &entries))
+    let mut columns = vec![Column::new("name", items.iter().map(|item| item.name.clone()).collect())];
+    if kind == Kind::Account {
+        let mut balances = Vec::new();
+        for item in &items {
+            balances.push(balance(client, &item.name).await?);
+        }
+        columns.push(Column::new("balance", balances));
+    }
+    for field in fields_of(kind).iter().filter(|field| field.is_column) {
+        let cell = |item: &EntryView| match item.entry.get(&field.name) {
+            None | Some(Value::Bool(false)) => String::new(),
+            Some(value) => field.text(value),
+        };
+        columns.push(Column::new(&field.name, items.iter().map(cell).collect()));
+    }
+    output::print(&table(&columns, &format!("There are no {} yet.", kind.plural())))
+}
+
+/// Returns the balance of an account, for a list.
+async fn balance(client: &OperatorClient, name: &str) -> Result<String, Failure> {
+    let response = client.get(&format!("{}/balance", path(Kind::Account, name))).await?;
+    let view: BalanceView = response.read_as().map_err(Failure::failed)?;
+    Ok(view.balance.to_string())
+}
+
+/// A column of a list of entries.
+struct Column {
+    heading: String,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn new(name: &str, cells: Vec<String>) -> Column {
+        Column { heading: name.replace('_', " "), cells }
+    }
+
+    /// Numbers stand on the right.
+    fn align(&self) -> Align {
+        let is_number =
+            |cell: &String| cell.bytes().all(|byte| byte.is_ascii_digit() || b".-".contains(&byte));
+        if self.heading != "name" && self.cells.iter().all(is_number) { Align::Right } else { Align::Left }
+    }
+}
+
+fn table(columns: &[Column], empty: &str) -> String {
+    let headings: Vec<(&str, Align)> =
+        columns.iter().map(|column| (column.heading.as_str(), column.align())).collect();
+    let mut table = TextTable::new(&headings);
+    for row in 0..columns.first().map_or(0, |names| names.cells.len()) {
+        table.row(columns.iter().map(|column| column.cells[row].clone()));
+    }
+    table.text(empty)
 }
 
 /// Fetches the entries of a kind, page after page.
@@ -76,51 +99,35 @@ pub(super) async fn fetch_all(
     }
 }
 
-pub(super) fn print_items(items: &[EntryView]) -> CommandResult {
-    output::print_json(&json!({ "items": items, "next": null }).to_string())
-}
-
-pub(super) fn table(kind: Kind, columns: &[Column<Value>], entries: &[Value]) -> String {
-    table_of(columns, entries, &format!("There are no {} yet.", kind.plural()))
-}
-
 /// Shows all fields of an entry.
 pub(super) async fn show(client: &OperatorClient, kind: Kind, name: &str) -> CommandResult {
     let response = client.get(&path(kind, name)).await?;
-    client.print(&response, |EntryView { entry, .. }| {
-        let written = |value: &Value| match value {
-            Value::Bool(false) => "no".to_owned(),
-            other => text(other),
-        };
-        let fields: Vec<(&str, String)> =
-            entry.iter().map(|(field, value)| (field.as_str(), written(value))).collect();
-        output::fields(&fields)
-    })
+    client.print(&response, |EntryView { entry, .. }| output::fields(&shown_fields(kind, &entry)))
+}
+
+/// Returns the fields of an entry as text, in the order of their description.
+pub(super) fn shown_fields(kind: Kind, entry: &Map<String, Value>) -> Vec<(&'static str, String)> {
+    let value = |field: &'static EntryField| Some((field.name.as_str(), field.text(entry.get(&field.name)?)));
+    fields_of(kind).iter().filter_map(value).collect()
 }
 
 pub(super) fn path(kind: Kind, name: &str) -> String {
     format!("/{}/{}", kind.plural(), escape(name))
 }
 
-/// Changes an entry, or creates it.
+/// Changes the entry at a path, which may have a query, or creates it.
 pub(super) async fn set(
     client: &OperatorClient,
-    kind: Kind,
-    name: &str,
+    path: &str,
     fields: EntryFields,
+    to: SecretsTo,
 ) -> CommandResult {
-    set_at(client, path(kind, name), fields).await
-}
-
-/// Changes the entry at a path, which may have a query, or creates it.
-pub(super) async fn set_at(client: &OperatorClient, path: String, fields: EntryFields) -> CommandResult {
-    let fields = fields.into_value();
-    let response =
-        client.call(Method::PATCH, &path, &RequestBody::json(&fields)).await.map_err(Failure::failed)?;
-    if response.status == 404 {
-        return changed(client, &client.send(Method::PUT, &path, RequestBody::json(&fields)).await?);
-    }
-    changed(client, &response.accepted().map_err(|error| client.failure_of(&error))?)
+    let body = RequestBody::json(&fields.into_value());
+    let method = match client.call(Method::PATCH, path, &body).await {
+        Ok(response) if response.status == 404 => Method::PUT,
+        outcome => return print_outcome(client, outcome, to),
+    };
+    change_with_secrets(client, method, path, body, to).await
 }
 
 /// Creates an entry that must not exist.
@@ -143,9 +150,6 @@ pub(super) async fn patch(
     name: &str,
     fields: EntryFields,
 ) -> CommandResult {
-    if fields.is_empty() {
-        return Err(Failure::usage("nothing to change: give at least one option"));
-    }
     let body = RequestBody::json(&fields.into_value());
     changed(client, &client.send(Method::PATCH, &path(kind, name), body).await?)
 }
@@ -167,7 +171,16 @@ pub(super) async fn change_with_secrets(
     body: RequestBody,
     to: SecretsTo,
 ) -> CommandResult {
-    let outcome = match client.call(method, path, &body).await {
+    let outcome = client.call(method, path, &body).await;
+    print_outcome(client, outcome, to)
+}
+
+fn print_outcome(
+    client: &OperatorClient,
+    outcome: Result<ApiResponse, CallError>,
+    to: SecretsTo,
+) -> CommandResult {
+    let outcome = match outcome {
         Ok(response) => response.accepted().map_err(|error| client.failure_of(&error)),
         Err(error) => Err(lost_response(&error)),
     };

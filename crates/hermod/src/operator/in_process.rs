@@ -6,14 +6,13 @@ use crate::failure::{CommandResult, Failure};
 use bytes::Bytes;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, LogFormat, LogSection};
-use hermod_gateway::edges::operator_api;
-use hermod_gateway::gateway::Gateway;
-use hermod_gateway::provision;
+use hermod_gateway::gateway::{Gateway, load_catalogue};
 use hermod_gateway::running::{self, Opened, StartError, StoreError};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Secret, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
+use hermod_operator::api;
 use hyper::Response;
 use hyper::body::Body;
 use hyper::service::Service as _;
@@ -30,7 +29,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(super) struct InProcess {
     gateway: Arc<Gateway>,
     workers: Workers,
-    api: operator_api::OperatorApi,
+    api: api::OperatorApi,
     token: Secret,
     /// The data folder, if it is removed at the end of the command.
     temporary: Option<PathBuf>,
@@ -65,14 +64,14 @@ impl InProcess {
             Err(error) => return Err(Failure::failed(error)),
         };
         let token = operator_token::find(config).map_err(Failure::failed)?;
-        let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
+        let catalogue = load_catalogue(&store).await.map_err(Failure::failed)?;
         let https = config.https.wanted().map(|(address, _)| address);
         let gateway = Gateway::new(clock, store, pepper, catalogue, config.messages.validity.into())
             .judging_webhooks_by(config.webhooks.rules())
             .with_portal_at(running::portal_url(config, config.http.listen, https));
         let gateway = Arc::new(gateway);
         let workers = Workers::default();
-        let api = operator_api::OperatorApi::new(gateway.clone(), operator_token, workers.clone());
+        let api = api::OperatorApi::new(gateway.clone(), operator_token, workers.clone());
         Ok(Some(InProcess { gateway, workers, api, token: Secret::new(token), temporary: None }))
     }
 

@@ -5,7 +5,7 @@ use super::operator_client::{OperatorClient, with_query};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable};
 use hermod_gateway::clock::Clock;
-use hermod_gateway::views::paging::{Page, Paged};
+use hermod_operator::views::paging::{Page, Paged};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -93,9 +93,9 @@ pub(super) async fn print_or_watch<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_gateway::views::maintenance::SetAsideView;
-    use hermod_gateway::views::messages::{GivenUpView, UnassignedView};
-    use hermod_gateway::views::webhooks::EventView;
+    use hermod_operator::views::maintenance::SetAsideView;
+    use hermod_operator::views::messages::{GivenUpView, UnassignedView};
+    use hermod_operator::views::webhooks::EventView;
 
     #[track_caller]
     fn check<T: ListedView + Paged + DeserializeOwned>(json: &str, next: NextPage, expect: &str) {

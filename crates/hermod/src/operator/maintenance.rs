@@ -5,8 +5,8 @@ use super::operator_client::RequestBody;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
-use hermod_gateway::views::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::views::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
+use hermod_operator::views::paging::{Limit, RowNumber};
 use hyper::Method;
 use std::time::Duration;
 
@@ -25,7 +25,9 @@ It is made again in the records of nodes that were away, and in a backup that is
 that you replace, or copy it into the restored one before the gateway starts. Messages from after the erasure stay.
 
 Messages that are still being delivered are not changed and are listed: run the command again when they have ended. Not
-erased: the files of earlier backups (delete them), and the data of customers and carriers.";
+searched, although a customer may have written the number there: idempotency keys, X-Request-Id, and the details of requests to
+the operator. Parts that screening joins are forgotten by the gateway that runs the command; other nodes keep them in memory for up
+to 24 hours. Not erased: the files of earlier backups (delete them), and the data of customers and carriers.";
 
 /// The gateway reads every stored message.
 const ERASE_TIMEOUT: Duration = Duration::from_secs(3_600);

@@ -7,11 +7,11 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_gateway::views::messages::{
+use hermod_operator::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, ReviewView, ReviewsQuery,
     UnassignedQuery, UnassignedView,
 };
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::views::paging::{Limit, RowNumber};
 use hyper::Method;
 
 const REVIEW_EXAMPLES: &str = "\

@@ -9,10 +9,10 @@ use crate::client::{ApiResponse, CallError};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
-use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
-use hermod_gateway::views::amount::AmountInput;
-use hermod_gateway::views::money::{PostRequest, PostedView};
+use hermod_operator::provision::Kind;
+use hermod_operator::views::amount::AmountInput;
+use hermod_operator::views::money::{PostRequest, PostedView};
 use hyper::Method;
 
 const REFERENCE_CHARACTERS: usize = 20;

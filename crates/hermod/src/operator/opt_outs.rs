@@ -7,9 +7,9 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::messages::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
-use hermod_gateway::views::paging::Limit;
+use hermod_operator::provision::Kind;
+use hermod_operator::views::messages::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
+use hermod_operator::views::paging::Limit;
 use hyper::Method;
 
 #[derive(Args)]

@@ -6,11 +6,11 @@ use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use crate::output::{self, TextTable};
 use clap::Args;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::deliveries::{
+use hermod_operator::provision::Kind;
+use hermod_operator::views::deliveries::{
     IdsHintView, ParkedReceiptView, ReceiptsQuery, ResponseIdView, UnmatchedReceiptsView,
 };
-use hermod_gateway::views::paging::Limit;
+use hermod_operator::views::paging::Limit;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -7,8 +7,8 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::safe;
 use clap::Args;
-use hermod_gateway::views::paging::{Limit, RowNumber};
-use hermod_gateway::views::record::{
+use hermod_operator::views::paging::{Limit, RowNumber};
+use hermod_operator::views::record::{
     RequestGroupView, RequestGroupsView, RequestView, RequestsQuery, RequestsView,
 };
 

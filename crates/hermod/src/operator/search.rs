@@ -6,8 +6,8 @@ use super::record_notes::{behind, more};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use clap::Args;
-use hermod_gateway::views::paging::Limit;
-use hermod_gateway::views::record::{
+use hermod_operator::views::paging::Limit;
+use hermod_operator::views::record::{
     CountView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView,
 };
 

@@ -8,11 +8,11 @@ use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::money::{
+use hermod_operator::provision::Kind;
+use hermod_operator::views::money::{
     DaysQuery, FundsView, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::views::paging::{Limit, RowNumber};
 
 #[derive(Args)]
 pub(super) struct LedgerArgs {

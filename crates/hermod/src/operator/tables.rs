@@ -4,18 +4,18 @@ use super::list::{Column, ListedView};
 use super::record_notes::time;
 use crate::output;
 use crate::output::Align::{Left, Right};
-use hermod_gateway::views::amount::Amount;
-use hermod_gateway::views::audit_log::AuditRowView;
-use hermod_gateway::views::binds::BindView;
-use hermod_gateway::views::customer_requests::CustomerRequestView;
-use hermod_gateway::views::deliveries::DeliveryView;
-use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
-use hermod_gateway::views::maintenance::SetAsideView;
-use hermod_gateway::views::messages::{GivenUpView, OptOutView, ReviewView, UnassignedView};
-use hermod_gateway::views::money::{ControlView, LedgerEntryView};
-use hermod_gateway::views::nodes::NodeView;
-use hermod_gateway::views::record::{MessageView, RequestView};
-use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
+use hermod_operator::views::amount::Amount;
+use hermod_operator::views::audit_log::AuditRowView;
+use hermod_operator::views::binds::BindView;
+use hermod_operator::views::customer_requests::CustomerRequestView;
+use hermod_operator::views::deliveries::DeliveryView;
+use hermod_operator::views::lookup::{CarrierCandidateView, RouteCandidateView};
+use hermod_operator::views::maintenance::SetAsideView;
+use hermod_operator::views::messages::{GivenUpView, OptOutView, ReviewView, UnassignedView};
+use hermod_operator::views::money::{ControlView, LedgerEntryView};
+use hermod_operator::views::nodes::NodeView;
+use hermod_operator::views::record::{MessageView, RequestView};
+use hermod_operator::views::webhooks::{AttemptView, EndpointView, EventView};
 use serde_json::Value;
 use std::fmt::Display;
 
@@ -211,7 +211,7 @@ impl ListedView for ControlView {
     const COLUMNS: &'static [Column<ControlView>] = &[
         ("control", Left, |control| control.name.clone()),
         ("mode", Left, |control| control.mode.clone()),
-        ("limit", Left, super::control::limit_of_view),
+        ("limit", Left, super::control_limits::limit_of_view),
         // A control that enforces rejects the excess; only one that watches counts it.
         ("would have refused", Right, |control| match control.mode.as_str() {
             "watch" => control.would_have_refused.to_string(),

@@ -9,10 +9,10 @@ use crate::runtime;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
-use hermod_gateway::edges::operator_api::BASE;
 use hermod_gateway::running::{self, AuditKey, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents};
+use hermod_operator::api::BASE;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

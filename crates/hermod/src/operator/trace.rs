@@ -7,11 +7,11 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::carrier_test::{
+use hermod_operator::provision::Kind;
+use hermod_operator::views::carrier_test::{
     TraceLineView, TraceQuery, TraceRequest, TraceStateView, TraceView,
 };
-use hermod_gateway::views::paging::RowNumber;
+use hermod_operator::views::paging::RowNumber;
 use hyper::Method;
 use std::time::Duration;
 

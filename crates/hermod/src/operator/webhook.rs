@@ -8,8 +8,8 @@ use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_gateway::views::paging::{Limit, RowNumber};
-use hermod_gateway::views::webhooks::{
+use hermod_operator::views::paging::{Limit, RowNumber};
+use hermod_operator::views::webhooks::{
     EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest,
     WebhookSecretView, WebhooksView,
 };

@@ -11,14 +11,15 @@ pub(crate) use provision_text::{carrier_entry, customers_text, provision_text, p
 use crate::real_time::{PATIENCE, block, now, pause};
 use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
-use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{
     Bytes, Config, IpNetwork, MailSection, MailTls, Period, ShutdownSection, Source, StoreAddress,
 };
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
+use hermod_operator::api::OPERATOR_SIDE;
+use hermod_operator::author::Author;
+use hermod_operator::provision::{self, WantedSetup};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -33,7 +34,7 @@ pub(crate) const OPENING: &str = "10000000";
 pub(crate) const PRICE_MICROS: i64 = 50_000;
 
 /// The log file of a gateway, beside its settings.
-const LOG: &str = "gateway.log";
+pub(crate) const LOG: &str = "gateway.log";
 const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) fn data_folder(folder: &Path) -> PathBuf {
@@ -132,6 +133,7 @@ impl InProcess {
             smpp,
             smpps: None,
             operations: None,
+            operator: Some(OPERATOR_SIDE),
             pages: Some(hermod_portal::server::pages()),
             clock,
         };

@@ -12,9 +12,9 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
-use hermod_gateway::app::operator;
-use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
-use hermod_gateway::views::paging::{Limit, Page, RowNumber};
+use hermod_operator::use_cases;
+use hermod_operator::views::audit_log::{AuditLogQuery, AuditRowView};
+use hermod_operator::views::paging::{Limit, Page, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ pub(super) async fn list(
         before: before.map(|shown| RowNumber::from(portal.gateway.numbers.read(NumberKind::AuditRow, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_audit_log(&portal.gateway, query).await;
+    let found = use_cases::list_audit_log(&portal.gateway, query).await;
     let (status, found, error) = match found {
         Ok(found) => (StatusCode::OK, found, None),
         Err(refusal) => {

@@ -9,8 +9,8 @@ use crate::forms::Field;
 use crate::layout::NavEntry;
 use crate::pages::confirm::ReauthenticatePage;
 use axum::http::StatusCode;
-use hermod_gateway::app::users::{UserRefusal, confirm_password};
 use hermod_gateway::secrets::Secret;
+use hermod_operator::users::{UserRefusal, confirm_password};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -4,9 +4,9 @@
 use super::Portal;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use hermod_gateway::app::users::device_token;
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
+use hermod_operator::users::device_token;
 
 const NAME: &str = "__Host-hermod";
 const PLAIN_NAME: &str = "hermod-local";

@@ -7,8 +7,8 @@ use super::member::From;
 use super::reply::{NoPage, Reply, page};
 use crate::pages::access::ForgottenPage;
 use axum::response::Response;
-use hermod_gateway::app::users;
 use hermod_gateway::gateway::SignInKey;
+use hermod_operator::users;
 use serde::Deserialize;
 
 /// `GET /sign-in/forgotten`.

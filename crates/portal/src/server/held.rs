@@ -12,9 +12,9 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
-use hermod_gateway::app::operator;
-use hermod_gateway::views::messages::{ReviewView, ReviewsQuery};
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::use_cases;
+use hermod_operator::views::messages::{ReviewView, ReviewsQuery};
+use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 
 /// Rows of a page.
@@ -40,7 +40,7 @@ pub(super) async fn list(
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::Review, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_reviews(&portal.gateway, query).await?;
+    let found = use_cases::list_reviews(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Held);
     let now = portal.gateway.clock.now();
     let can_send = member.may(Permission::SendMessages) && shell.can_open(&NavEntry::Compose);

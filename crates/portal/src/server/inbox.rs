@@ -13,14 +13,14 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use hermod_gateway::app::inbox::{
+use hermod_gateway::gateway::Gateway;
+use hermod_operator::inbox::{
     BindDelivery, InboundDelivery, InboxCursor, InboxMessage, InboxThread, ThreadMessages, WebhookStatus,
     find_inbound, list_threads, show_thread,
 };
-use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::gateway::Gateway;
-use hermod_gateway::views::paging::Limit;
-use hermod_gateway::views::record::{MessageView, MessagesQuery};
+use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::views::paging::Limit;
+use hermod_operator::views::record::{MessageView, MessagesQuery};
 use serde::Deserialize;
 
 /// Threads of a page.
@@ -178,7 +178,7 @@ async fn own_messages(
         limit: Limit::try_from(MESSAGES.to_string()).ok(),
         ..MessagesQuery::default()
     };
-    match operator::search_messages(gateway, query).await {
+    match use_cases::search_messages(gateway, query).await {
         Ok(found) => Ok(found.items),
         // The handset or the number of ours cannot be written to or from, or the record is off.
         Err(OperatorRefusal::InvalidField { .. } | OperatorRefusal::RecordOff) => Ok(Vec::new()),

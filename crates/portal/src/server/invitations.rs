@@ -11,9 +11,9 @@ use crate::pages::team::{InvitationCard, InvitationsPage};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::ids::AccountId;
-use hermod_gateway::app::users::{self, OwnInvitation, Session, UserRefusal};
-use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::secrets::Secret;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::users::{self, OwnInvitation, Session, UserRefusal};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -145,7 +145,7 @@ async fn accept(
 ) -> Result<(), NoPage> {
     let with_link = of_link(portal, session, link).await?.is_some_and(|one| one.account == account);
     match with_link {
-        true => drop(users::accept_with_link(acting, session.user, link).await?),
+        true => users::accept_with_link(acting, session, link).await?,
         false => users::accept_invitation(acting, session, account).await?,
     }
     Ok(())

@@ -10,9 +10,9 @@ use crate::pages::keys::KeyRow;
 use crate::time::Time;
 use hermod_domain::catalogue::{ApiKey, Catalogue, Connection};
 use hermod_domain::time::Timestamp;
-use hermod_gateway::app::operator::{OperatorRefusal, overlap_of};
 use hermod_gateway::live_status::KeyUse;
-use hermod_gateway::views::entries::RotateQuery;
+use hermod_operator::use_cases::{OperatorRefusal, overlap_of};
+use hermod_operator::views::entries::RotateQuery;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -14,11 +14,11 @@ use hermod_domain::catalogue::{BalanceLevel, Role};
 use hermod_domain::ids::AccountId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::masked;
-use hermod_gateway::app::operator::OperatorRefusal;
-use hermod_gateway::app::users::{Session, find_session, list_invitations};
 use hermod_gateway::app::{LowBalance, low_balance};
-use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::http::pages::PageSource;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::use_cases::OperatorRefusal;
+use hermod_operator::users::{Session, find_session, list_invitations};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -12,9 +12,9 @@ use crate::numbers::{amount, duration};
 use crate::pages::messages::{Filters, MessageListRow, MessagesPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::views::paging::Limit;
-use hermod_gateway::views::record::{
+use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::views::paging::Limit;
+use hermod_operator::views::record::{
     MessageView, MessagesQuery, MessagesView, RecordView, StatisticsQuery, TextSearchQuery,
 };
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ async fn search(
     let account = Some(member.account_name.clone());
     let limit = Limit::try_from(ROWS.to_string()).ok();
     if let Some(text) = given(&filter.text) {
-        let found = operator::search_text(
+        let found = use_cases::search_text(
             gateway,
             TextSearchQuery {
                 account,
@@ -111,7 +111,7 @@ async fn search(
         let items = found.items.into_iter().filter(|message| filter.matches(message)).collect();
         return Ok(MessagesView { items, next: found.next, searched_to, record: found.record });
     }
-    operator::search_messages(gateway, query_of(member, filter)).await
+    use_cases::search_messages(gateway, query_of(member, filter)).await
 }
 
 /// Returns the query for the record of a filter without a text.
@@ -148,7 +148,7 @@ async fn countries(
         sum: Some(true),
         ..StatisticsQuery::default()
     };
-    let found = operator::read_statistics(gateway, query).await?;
+    let found = use_cases::read_statistics(gateway, query).await?;
     let codes = found.items.into_iter().filter_map(|row| row.value);
     let mut countries: Vec<(String, String)> =
         codes.map(|code| (code.clone(), country_name(&code))).collect();

@@ -1,5 +1,5 @@
-//! Serves the pages beside the API: sessions, forms, and a handler for each page. Handlers call `gateway::app` and fill the
-//! structs of `pages`.
+//! Serves the pages beside the API: sessions, forms, and a handler for each page. Handlers call `operator::use_cases` and
+//! `operator::users`, and fill the structs of `pages`.
 
 mod allow_list;
 mod audit;

@@ -7,7 +7,7 @@ use super::profile::{require_confirmed, shell, with_notice};
 use super::reply::{NoPage, Reply, page, redirect};
 use crate::layout::encode_segment;
 use crate::pages::confirm::ConfirmPage;
-use hermod_gateway::app::users::{self, OwnMembership, UserRefusal};
+use hermod_operator::users::{self, OwnMembership, UserRefusal};
 
 fn find(portal: &super::Portal, member: &Member, name: &str) -> Result<(OwnMembership, bool), NoPage> {
     let own = users::list_memberships(&portal.gateway, member.session.user);

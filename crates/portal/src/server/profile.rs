@@ -12,8 +12,8 @@ use crate::pages::profile::{AccountRow, ProfilePage, SessionRow};
 use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hermod_gateway::app::users::{self, OwnMembership, SessionView, UserRefusal};
 use hermod_gateway::secrets::Secret;
+use hermod_operator::users::{self, OwnMembership, SessionView, UserRefusal};
 use serde::Deserialize;
 
 /// Characters of a session's id in addresses: enough to tell the sessions of one user apart.

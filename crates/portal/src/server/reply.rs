@@ -6,8 +6,8 @@ use crate::pages::access::PlainMessagePage;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use hermod_domain::catalogue::Role;
-use hermod_gateway::app::operator::OperatorRefusal;
-use hermod_gateway::app::users::UserRefusal;
+use hermod_operator::use_cases::OperatorRefusal;
+use hermod_operator::users::UserRefusal;
 
 /// The response of a handler.
 pub(super) type Reply = Result<Response, NoPage>;

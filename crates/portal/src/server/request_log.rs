@@ -14,9 +14,11 @@ use crate::pages::request_log::{LoggedRequestRow, RejectedGroup, RequestLogPage}
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
-use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::views::paging::{Limit, RowNumber};
-use hermod_gateway::views::record::{RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView};
+use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::views::paging::{Limit, RowNumber};
+use hermod_operator::views::record::{
+    RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView,
+};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page.
@@ -47,7 +49,7 @@ pub(super) async fn list(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let query = filter.wanted(&portal.gateway.numbers, &member.account_name);
-    let (found, error) = match operator::list_requests(&portal.gateway, query.clone()).await {
+    let (found, error) = match use_cases::list_requests(&portal.gateway, query.clone()).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, sentence(&rule)))),
         Err(refusal) => return Err(NoPage::from(refusal)),
@@ -56,7 +58,7 @@ pub(super) async fn list(
     let groups = match &error {
         None => {
             let query = RequestsQuery { account: Some(member.account_name.clone()), ..period };
-            operator::group_requests(&portal.gateway, query).await?.items
+            use_cases::group_requests(&portal.gateway, query).await?.items
         }
         Some(_) => Vec::new(),
     };

@@ -15,11 +15,11 @@ use axum::http::StatusCode;
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
-use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::views::customer_requests::{
+use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::views::customer_requests::{
     CustomerRequestDraft, CustomerRequestView, CustomerRequestsQuery,
 };
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 
 /// Rows of a page.
@@ -57,7 +57,7 @@ async fn requests_page(
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::CustomerRequest, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_customer_requests(&portal.gateway, query).await?;
+    let found = use_cases::list_customer_requests(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Requests);
     Ok(RequestsPage {
         next: found.next.map(|next| {
@@ -198,7 +198,7 @@ pub(super) async fn create(
         return Err(NoPage::Forbidden(member.role));
     }
     let acting = member.acting(&portal);
-    match operator::make_customer_request(&acting, &member.account_name, draft.clone()).await {
+    match use_cases::make_customer_request(&acting, &member.account_name, draft.clone()).await {
         Ok(_) => Ok(member.done("requests", "request-made")),
         Err(refusal) => {
             let form = form(&portal, &member, &draft).map(|form| with_error(form, &refusal));
@@ -234,14 +234,14 @@ pub(super) async fn withdraw(
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
     let id = portal.gateway.numbers.read(NumberKind::CustomerRequest, id);
-    let stored = operator::show_customer_request(&portal.gateway, id).await?;
+    let stored = use_cases::show_customer_request(&portal.gateway, id).await?;
     let is_own = stored.account == member.account_name;
     let kind = CustomerRequestKind::parse(&stored.kind).filter(|_| is_own).ok_or(NoPage::NotFound)?;
     if !may_request(&member, kind) {
         return Err(NoPage::Forbidden(member.role));
     }
     let acting = member.acting(&portal);
-    match operator::withdraw_customer_request(&acting, &member.account_name, id).await {
+    match use_cases::withdraw_customer_request(&acting, &member.account_name, id).await {
         Ok(_) => Ok(member.done("requests", "request-withdrawn")),
         // The operator was faster; the page shows the decision.
         Err(OperatorRefusal::AlreadyDecided { .. }) => Ok(reply::redirect(&member.path("requests"))),

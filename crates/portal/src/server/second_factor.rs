@@ -9,8 +9,8 @@ use crate::forms::Field;
 use crate::pages::confirm::ConfirmPage;
 use crate::pages::profile::{RecoveryCodesPage, SecondFactorSetupPage};
 use axum::http::StatusCode;
-use hermod_gateway::app::users::{self, Setup, UserRefusal};
 use hermod_gateway::secrets::Secret;
+use hermod_operator::users::{self, Setup, UserRefusal};
 use serde::Deserialize;
 
 /// Letters of a group in secrets and codes that people type.

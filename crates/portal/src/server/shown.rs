@@ -6,12 +6,12 @@ use crate::time::Time;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::views::amount::Amount;
-use hermod_gateway::views::money::DaysQuery;
-use hermod_gateway::views::record::RecordView;
+use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::views::amount::Amount;
+use hermod_operator::views::money::DaysQuery;
+use hermod_operator::views::record::RecordView;
 
 /// Whole days whose spend is the usual one.
 const USUAL_DAYS: i64 = 7;
@@ -35,7 +35,7 @@ pub(super) async fn runway_days(
 ) -> Result<Option<i64>, OperatorRefusal> {
     let today = gateway.clock.now().day().get();
     let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
-    let days = operator::list_days(gateway, account, &DaysQuery { from, to }).await?;
+    let days = use_cases::list_days(gateway, account, &DaysQuery { from, to }).await?;
     let spent: i64 = days.items.iter().map(|day| day.spend.0.as_micros()).sum();
     Ok(lasts(available.as_micros(), spent))
 }

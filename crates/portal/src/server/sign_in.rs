@@ -11,9 +11,9 @@ use crate::time::Time;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::catalogue::{LinkCourier, LinkUse};
-use hermod_gateway::app::users::{self, Client, Device, Link, SignedIn, UserRefusal};
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
+use hermod_operator::users::{self, Client, Device, Link, SignedIn, UserRefusal};
 use serde::Deserialize;
 use std::sync::Arc;
 

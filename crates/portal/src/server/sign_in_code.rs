@@ -8,7 +8,7 @@ use super::{State, cookie};
 use crate::forms::Field;
 use crate::pages::access::SecondFactorPage;
 use axum::http::{HeaderMap, StatusCode};
-use hermod_gateway::app::users::{self, UserRefusal};
+use hermod_operator::users::{self, UserRefusal};
 use serde::Deserialize;
 
 /// What is wrong with a code.

@@ -15,10 +15,11 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::{Catalogue, SmppAccess};
 use hermod_domain::permission::Permission;
-use hermod_gateway::app::operator;
-use hermod_gateway::views::binds::BindsQuery;
-use hermod_gateway::views::paging::Limit;
-use hermod_gateway::views::record::RequestsQuery;
+use hermod_domain::shown_number::NumberKind;
+use hermod_operator::use_cases;
+use hermod_operator::views::binds::BindsQuery;
+use hermod_operator::views::paging::Limit;
+use hermod_operator::views::record::RequestsQuery;
 use serde::Deserialize;
 
 /// How far back rejected binds are listed, and how many.
@@ -34,7 +35,10 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
     let account = Some(member.account_name.clone());
     let query = BindsQuery { account: account.clone(), system_id: None };
-    let binds = operator::list_binds(&portal.gateway, &query).await?.items;
+    let mut binds = use_cases::list_binds(&portal.gateway, &query).await?.items;
+    for bind in &mut binds {
+        bind.number = portal.gateway.numbers.show(NumberKind::Bind, bind.number);
+    }
     let query = RequestsQuery {
         account,
         kind: Some("bind".to_owned()),
@@ -43,7 +47,7 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
         limit: Limit::try_from(REJECTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let rejected = operator::list_requests(&portal.gateway, query).await?.items;
+    let rejected = use_cases::list_requests(&portal.gateway, query).await?.items;
     let catalogue = portal.gateway.catalogue();
     let mut own = catalogue.connections_of(member.account);
     own.sort_unstable_by_key(|(_, name, _)| *name);
@@ -89,7 +93,7 @@ pub(super) async fn rotate(
             return Err(NoPage::StaleForm);
         }
     };
-    let applied = operator::rotate_password(&member.acting(&portal), &connection, overlap).await?;
+    let applied = use_cases::rotate_password(&member.acting(&portal), &connection, overlap).await?;
     let password = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let access = own_access(&catalogue, &member, &connection)?;

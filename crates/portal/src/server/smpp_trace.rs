@@ -10,8 +10,9 @@ use crate::layout::{NavEntry, encode_segment};
 use crate::pages::smpp::{SmppTracePage, TracedLine};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_gateway::app::operator::{self, BIND_TRACE_LASTS, BindTrace};
+use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use hermod_gateway::live_status::{PduDirection, TraceLine};
+use hermod_operator::use_cases::{self, BIND_TRACE_LASTS, BindTrace};
 
 /// How often a page with a running trace is read again.
 const REFRESH_MS: u32 = 2_000;
@@ -34,14 +35,14 @@ pub(super) async fn show(
 ) -> Reply {
     require(&portal, &member, &connection)?;
     let BindTrace { until, lines, kept } =
-        operator::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
+        use_cases::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
     let mut nodes: Vec<String> = portal.gateway.store.nodes().into_iter().map(|node| node.name).collect();
     nodes.sort_unstable();
     Ok(page(&SmppTracePage {
         shell: member.shell(NavEntry::Smpp),
         until: until.map(|until| Time(until.as_millis())),
         refresh_ms: until.map(|_| REFRESH_MS),
-        lines: lines.into_iter().map(|line| traced_line(line, &nodes)).collect(),
+        lines: lines.into_iter().map(|line| traced_line(line, &nodes, &portal.gateway.numbers)).collect(),
         kept,
         minutes: BIND_TRACE_LASTS.as_secs() / 60,
         can_change: member.may(Permission::ChangeSetup),
@@ -50,14 +51,15 @@ pub(super) async fn show(
 }
 
 /// `nodes`: the names of all nodes, which customers do not see.
-fn traced_line(line: TraceLine, nodes: &[String]) -> TracedLine {
+fn traced_line(line: TraceLine, nodes: &[String], numbers: &ShownNumbers) -> TracedLine {
     let TraceLine { seq: _, at, node, session, way, line } = line;
     let (command, details) = line.split_once(' ').unwrap_or((&line, ""));
+    let bind = numbers.show(NumberKind::Bind, session);
     TracedLine {
         at: Time(at.as_millis()),
         bind: match node.and_then(|node| nodes.iter().position(|name| *name == node)) {
-            Some(index) => format!("{session} (node {})", index + 1),
-            None => session.to_string(),
+            Some(index) => format!("{bind} (node {})", index + 1),
+            None => bind.to_string(),
         },
         way: match way {
             PduDirection::In => Chip::new(Tone::Neutral, "from you"),
@@ -75,7 +77,7 @@ pub(super) async fn start(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    operator::start_bind_trace(&member.acting(&portal), &connection).await?;
+    use_cases::start_bind_trace(&member.acting(&portal), &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-started"))
 }
 
@@ -86,7 +88,7 @@ pub(super) async fn stop(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    operator::stop_bind_trace(&portal.gateway, &connection).await?;
+    use_cases::stop_bind_trace(&portal.gateway, &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-stopped"))
 }
 

@@ -12,8 +12,8 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::Role;
 use hermod_domain::permission::Permission;
-use hermod_gateway::app::operator::OperatorRefusal;
-use hermod_gateway::app::users::{self, Invited, OpenInvitation, TeamMember, UserRefusal};
+use hermod_operator::use_cases::OperatorRefusal;
+use hermod_operator::users::{self, Invited, OpenInvitation, TeamMember, UserRefusal};
 use serde::Deserialize;
 use std::collections::HashMap;
 

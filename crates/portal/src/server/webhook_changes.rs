@@ -12,11 +12,11 @@ use crate::pages::webhooks::TestResult;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
-use hermod_gateway::app::operator::{self, LiveBinds, OperatorRefusal, SecretStep};
 use hermod_gateway::live_status::TestEvent;
-use hermod_gateway::provision::Kind;
-use hermod_gateway::views::entries::Fields;
-use hermod_gateway::views::webhooks::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
+use hermod_operator::provision::Kind;
+use hermod_operator::use_cases::{self, LiveBinds, OperatorRefusal, SecretStep};
+use hermod_operator::views::entries::Fields;
+use hermod_operator::views::webhooks::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub(super) async fn save_urls(
     ]);
     let acting = member.acting(&portal);
     let name = &member.account_name;
-    match operator::patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
+    match use_cases::patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
         Ok(_) => Ok(member.done(PAGE, "webhooks-saved")),
         Err(refusal) => {
             let dlr = Field { error: Some(fault(refusal)?), ..dlr };
@@ -104,7 +104,7 @@ pub(super) async fn save_form(
     member.require_connection(&portal, &connection)?;
     let patch = Fields::from_iter([("dlr_form".to_owned(), Value::from(dlr_form))]);
     let acting = member.acting(&portal);
-    operator::patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
+    use_cases::patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
     Ok(member.done(PAGE, "dlr-form-saved"))
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn reveal(
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let secret = operator::reveal_webhook_secret(&member.acting(&portal), &member.account_name).await?;
+    let secret = use_cases::reveal_webhook_secret(&member.acting(&portal), &member.account_name).await?;
     let additions =
         WebhooksFormResult { revealed: Some(secret.reveal().to_owned()), ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
@@ -129,7 +129,7 @@ pub(super) async fn stage(
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
     let step = SecretStep::Stage(WebhookSecretRequest::default());
-    let made = operator::change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
+    let made = use_cases::change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
     let additions =
         WebhooksFormResult { staged: made.map_err(stale)?.secret, ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
@@ -154,7 +154,7 @@ pub(super) async fn drop_secret(
 async fn change_secret(portal: &Portal, member: &Member, step: SecretStep, code: &'static str) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let done = operator::change_webhook_secret(&member.acting(portal), &member.account_name, step).await;
+    let done = use_cases::change_webhook_secret(&member.acting(portal), &member.account_name, step).await;
     done.map_err(stale)?;
     Ok(member.done(PAGE, code))
 }
@@ -189,7 +189,7 @@ pub(super) async fn test(
         let webhooks = catalogue.account(member.account).and_then(|view| view.account.webhooks.as_ref());
         webhooks.and_then(|webhooks| webhooks.url(wanted.kind())).map(str::to_owned)
     };
-    let tested = operator::test_webhook(&member.acting(&portal), &member.account_name, wanted).await;
+    let tested = use_cases::test_webhook(&member.acting(&portal), &member.account_name, wanted).await;
     let result = match tested {
         Ok(view) => test_result(&url.unwrap_or_default(), view),
         Err(OperatorRefusal::Unavailable { cause, .. }) => TestResult {
@@ -241,7 +241,7 @@ pub(super) async fn replay_failed(
     member.require(Permission::ChangeSetup)?;
     let request = ReplayRequest { since: since.trim().to_owned(), kind: None };
     let acting = member.acting(&portal);
-    match operator::replay_failed_webhooks(&acting, &member.account_name, request).await {
+    match use_cases::replay_failed_webhooks(&acting, &member.account_name, request).await {
         Ok(replayed) if replayed.replayed == 0 => Ok(member.done(PAGE, "nothing-replayed")),
         Ok(_) => Ok(member.done(PAGE, "events-replayed")),
         Err(refusal) => {

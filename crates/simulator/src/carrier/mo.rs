@@ -44,6 +44,13 @@ impl fmt::Debug for MoPart {
     }
 }
 
+builders! { MoPart
+    /// Sends it over this link only.
+    over(link: u64) = set link(Some(link));
+    /// Truncates the PDU.
+    malformed() = set malformed(true);
+}
+
 impl MoPart {
     /// Octets with a data coding.
     pub fn raw(source: &str, destination: &str, data_coding: u8, octets: &[u8]) -> MoPart {
@@ -58,20 +65,6 @@ impl MoPart {
             malformed: false,
             link: None,
         }
-    }
-
-    /// Sends it over this link only.
-    #[must_use]
-    pub fn over(mut self, link: u64) -> MoPart {
-        self.link = Some(link);
-        self
-    }
-
-    /// Truncates the PDU.
-    #[must_use]
-    pub fn malformed(mut self) -> MoPart {
-        self.malformed = true;
-        self
     }
 }
 
@@ -95,6 +88,13 @@ impl fmt::Debug for MoText {
     }
 }
 
+builders! { MoText
+    /// Sets the concatenation reference; only the low octet is used unless it is wide.
+    reference(reference: u16) = set reference(reference);
+    /// Uses 16-bit references instead of 8-bit ones.
+    wide() = set wide(true);
+}
+
 impl MoText {
     pub fn new(source: &str, destination: &str, text: &str) -> MoText {
         MoText {
@@ -113,20 +113,6 @@ impl MoText {
     pub fn numbered(mut self, id: u64) -> MoText {
         let number = u16::try_from(id & 0xffff).expect("sixteen bits");
         (self.reference, self.message_number) = (number, Some(number));
-        self
-    }
-
-    /// Sets the concatenation reference; only the low octet is used unless it is wide.
-    #[must_use]
-    pub fn reference(mut self, reference: u16) -> MoText {
-        self.reference = reference;
-        self
-    }
-
-    /// Uses 16-bit references instead of 8-bit ones.
-    #[must_use]
-    pub fn wide(mut self) -> MoText {
-        self.wide = true;
         self
     }
 

@@ -1,6 +1,28 @@
 //! A simulated carrier (SMSC) that behaves as its script says and records all traffic. It outlives the gateways that bind to
 //! it: ids continue, receipts wait for the next bind, and those without a response are sent again.
 
+/// Declares builder methods, one a line: each sets a field, adds a rule to one, or calls another method.
+macro_rules! builders {
+    ($type:ident $(
+        $(#[$meta:meta])*
+        $name:ident($($argument:ident: $argument_type:ty),*) = $verb:ident $($field:ident).+($($value:expr),*);
+    )*) => {
+        impl $type {
+            $(
+                $(#[$meta])*
+                #[must_use]
+                pub fn $name(mut self $(, $argument: $argument_type)*) -> $type {
+                    builders!(@$verb self, $($field).+, $($value),*);
+                    self
+                }
+            )*
+        }
+    };
+    (@set $this:ident, $($field:ident).+, $value:expr) => { $this.$($field).+ = $value };
+    (@add $this:ident, $($field:ident).+, $($value:expr),*) => { $this.$($field).+.add($($value),*) };
+    (@call $this:ident, $method:ident, $($value:expr),*) => { $this = $this.$method($($value),*) };
+}
+
 mod bound_links;
 mod connection;
 mod delay_queue;

@@ -130,72 +130,25 @@ impl ReceiptFormat {
     pub fn in_payload() -> ReceiptFormat {
         ReceiptFormat { text_place: TextPlace::Payload, ..ReceiptFormat::text_only() }
     }
+}
 
-    #[must_use]
-    pub fn template(mut self, template: &str) -> ReceiptFormat {
-        self.template = Some(template.to_owned());
-        self
-    }
-
-    #[must_use]
-    pub fn dates(mut self, dates: DateDigits) -> ReceiptFormat {
-        self.dates = dates;
-        self
-    }
-
-    #[must_use]
-    pub fn in_ucs2(mut self) -> ReceiptFormat {
-        self.ucs2 = true;
-        self
-    }
-
+builders! { ReceiptFormat
+    template(template: &str) = set template(Some(template.to_owned()));
+    dates(dates: DateDigits) = set dates(dates);
+    in_ucs2() = set ucs2(true);
     /// Sets `esm_class` to 0: only the TLVs mark it as a receipt.
-    #[must_use]
-    pub fn unmarked(mut self) -> ReceiptFormat {
-        self.unmarked = true;
-        self
-    }
-
+    unmarked() = set unmarked(true);
     /// Writes a `service_type` of seven characters; five are allowed (SMPP v3.4 §4.6.1).
-    #[must_use]
-    pub fn with_long_service_type(mut self) -> ReceiptFormat {
-        self.long_service_type = true;
-        self
-    }
-
+    with_long_service_type() = set long_service_type(true);
     /// Replaces the `stat` word of the outcome. The TLV `message_state` still reports the outcome.
-    #[must_use]
-    pub fn stat(mut self, word: &str) -> ReceiptFormat {
-        self.stat = Some(word.to_owned());
-        self
-    }
-
+    stat(word: &str) = set stat(Some(word.to_owned()));
     /// Replaces the three digits of `err`.
-    #[must_use]
-    pub fn err(mut self, code: &str) -> ReceiptFormat {
-        self.err = Some(code.to_owned());
-        self
-    }
-
+    err(code: &str) = set err(Some(code.to_owned()));
     /// Adds TLVs with the same content as the text.
-    #[must_use]
-    pub fn with_tlvs(mut self) -> ReceiptFormat {
-        self.tlvs = true;
-        self
-    }
-
-    #[must_use]
-    pub fn with_unknown_tlv(mut self) -> ReceiptFormat {
-        self.unknown_tlv = true;
-        self
-    }
-
+    with_tlvs() = set tlvs(true);
+    with_unknown_tlv() = set unknown_tlv(true);
     /// Sends a data_sm instead of a deliver_sm, to SMPP 3.4 peers only.
-    #[must_use]
-    pub fn by_data_sm(mut self) -> ReceiptFormat {
-        self.data_sm = true;
-        self
-    }
+    by_data_sm() = set data_sm(true);
 }
 
 /// The values of one receipt.

@@ -9,6 +9,8 @@ pub(super) const UNKNOWN_TAG: Tag = Tag(0x1fee);
 const UNKNOWN_VALUE: &[u8] = b"hermod-sim";
 /// Too short to be a TLV.
 const TRAILING: &[u8] = &[0xde, 0xad, 0xbe];
+/// The id of every success that has the same.
+const SAME_ID: &[u8] = b"1";
 /// Octets of a message_id (SMPP v3.4 §5.2.23).
 const ID_BYTES_MAX: usize = 64;
 /// Octets of command_length, which precedes command_id.
@@ -28,6 +30,8 @@ pub enum ResponseQuirk {
     EmptyId,
     /// A success has an id of more than 64 octets.
     LongId,
+    /// A success has an id that others have too.
+    SameId,
     /// A success has an unknown TLV.
     UnknownTlv,
     /// A success has octets after its end that are no TLV.
@@ -55,6 +59,9 @@ pub(super) fn success<'a>(
             body.extend_from_slice(id);
             body.push(0);
             Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(body))
+        }
+        ResponseQuirk::SameId => {
+            Pdu::SubmitSmResp(SubmitSmResp { message_id: SAME_ID, ..SubmitSmResp::default() })
         }
         ResponseQuirk::UnknownTlv => {
             *tlvs = TlvBuffer::new();

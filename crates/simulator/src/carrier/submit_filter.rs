@@ -95,11 +95,6 @@ impl SubmitFilter {
     }
 
     #[must_use]
-    pub fn only_nth(self, number: u64) -> SubmitFilter {
-        self.only(SubmitOccurrence::Nth(number))
-    }
-
-    #[must_use]
     pub fn only_burst(self, count: u64, of: u64) -> SubmitFilter {
         self.only(SubmitOccurrence::Burst { count, of: at_least_one(of) })
     }

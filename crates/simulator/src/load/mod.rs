@@ -3,6 +3,7 @@
 pub mod http;
 pub mod live;
 mod pacer;
+pub mod recipients;
 pub mod report;
 pub mod schedule;
 pub mod smpp;

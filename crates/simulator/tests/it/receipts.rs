@@ -93,7 +93,7 @@ async fn carrier_scripted_without_receipts_sends_none() {
 
 #[tokio::test]
 async fn receipts_wait_for_the_next_bind() {
-    let carrier = carrier(Script::new().receipt_after(ms(1_000), Outcome::Delivered)).await;
+    let carrier = carrier(Script::new().receipts_after_reconnect()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");

@@ -54,17 +54,17 @@ fields! {
         /// The ESME's id, up to 15 octets.
         system_id: &'a [u8] = text(16, CommandStatus::INVSYSID),
         /// Up to 8 octets; never printed.
-        password: Hidden<'a> = secret(9, CommandStatus::INVPASWD),
+        password: Hidden<'a> = secret(9, CommandStatus::INVPASWD) [never],
         /// Up to 12 octets, often empty.
-        system_type: &'a [u8] = text(13, CommandStatus::INVSYSTYP),
+        system_type: &'a [u8] = text(13, CommandStatus::INVSYSTYP) [if_set],
         /// 0x34 for 3.4; lower values mean 3.3.
         interface_version: u8 = octet(),
         /// TON of the ESME's addresses.
-        addr_ton: u8 = octet(),
+        addr_ton: u8 = octet() [if_set],
         /// NPI of the ESME's addresses.
-        addr_npi: u8 = octet(),
+        addr_npi: u8 = octet() [if_set],
         /// The ESME's addresses, up to 40 octets; not used for routing.
-        address_range: &'a [u8] = text(41, CommandStatus::BINDFAIL),
+        address_range: &'a [u8] = text(41, CommandStatus::BINDFAIL) [if_set],
     }
 }
 
@@ -81,7 +81,7 @@ fields! {
         /// The SMSC's id.
         system_id: &'a [u8] = lenient_text(16, CommandStatus::INVSYSID),
         /// `sc_interface_version` from a 3.4 server.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }
 
@@ -99,6 +99,6 @@ fields! {
         /// The SMSC's id.
         system_id: &'a [u8] = text(16, CommandStatus::INVSYSID),
         /// Up to 8 octets; never printed.
-        password: Hidden<'a> = secret(9, CommandStatus::INVPASWD),
+        password: Hidden<'a> = secret(9, CommandStatus::INVPASWD) [never],
     }
 }

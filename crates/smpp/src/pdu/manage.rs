@@ -23,9 +23,9 @@ fields! {
         /// The time of the final state; empty before.
         final_date: &'a [u8] = text(TIME_BYTES, CommandStatus::QUERYFAIL),
         /// As in the `message_state` TLV (§5.2.28).
-        message_state: u8 = octet(),
+        message_state: u8 = octet() [number],
         /// The network's error code.
-        error_code: u8 = octet(),
+        error_code: u8 = octet() [number],
     }
 }
 
@@ -33,13 +33,13 @@ fields! {
     /// Cancels one message, or all between two addresses if the id is empty.
     CancelSm<'a> {
         /// Set if the original had one.
-        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP) [if_set],
         /// The id of the `submit_sm_resp`, or empty.
         message_id: &'a [u8] = text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
         /// The original sender.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
         /// The original recipient.
-        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR) as "dest",
     }
 }
 
@@ -51,15 +51,15 @@ fields! {
         /// The original sender.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
         /// Empty keeps the original.
-        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED) as "schedule" [if_set],
         /// Empty keeps the original.
-        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY) as "validity",
         /// The requested receipts.
         registered_delivery: u8 = octet(),
         /// A predefined message, 0 for none.
-        sm_default_msg_id: u8 = octet(),
+        sm_default_msg_id: u8 = octet() as "default_msg_id" [if_set],
         /// The new text; never printed.
-        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
+        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES) as "text",
     }
 }
 
@@ -71,6 +71,6 @@ fields! {
         /// The ESME that requested the notification.
         esme: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR),
         /// `ms_availability_status`.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }

@@ -19,33 +19,33 @@ fields! {
     /// An MT message.
     SubmitSm<'a> {
         /// Up to 5 octets, empty for the default.
-        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP) [if_set],
         /// The sender; empty means the connection's default.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
         /// The recipient.
-        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR) as "dest",
         /// Mode, type and features; see [`esm_class`].
         esm_class: u8 = octet(),
         /// GSM protocol identifier.
-        protocol_id: u8 = octet(),
+        protocol_id: u8 = octet() [if_set],
         /// 0 to 3.
-        priority_flag: u8 = octet(),
+        priority_flag: u8 = octet() as "priority" [if_set],
         /// Empty for immediate delivery; see [`crate::time`].
-        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED) as "schedule" [if_set],
         /// Empty for the default; see [`crate::time`].
-        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY) as "validity",
         /// The requested receipts.
         registered_delivery: u8 = octet(),
         /// 1 replaces an earlier message.
-        replace_if_present_flag: u8 = octet(),
+        replace_if_present_flag: u8 = octet() as "replace_if_present" [if_set],
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
         /// A predefined message, 0 for none.
-        sm_default_msg_id: u8 = octet(),
+        sm_default_msg_id: u8 = octet() as "default_msg_id" [if_set],
         /// The text, or UDH and text; never printed.
-        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
+        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES) as "text",
         /// TLVs.
-        tlvs: Tlvs<'a> = tlvs(tlv::SUBMIT),
+        tlvs: Tlvs<'a> = tlvs(tlv::SUBMIT) [if_set],
     }
 }
 
@@ -62,7 +62,7 @@ fields! {
         /// The message id that receipts repeat; raw.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
         /// None in 3.4, but some servers add them.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }
 
@@ -70,34 +70,34 @@ fields! {
     /// An MO message or a receipt.
     DeliverSm<'a> {
         /// Up to 5 octets, often empty.
-        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP) [if_set],
         /// The sender; in a receipt, the recipient of the message.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
         /// The recipient; in a receipt, the sender of the message.
-        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR) as "dest",
         /// 0x04 marks a receipt, 0x20 an intermediate notification; see [`esm_class`].
         esm_class: u8 = octet(),
         /// GSM protocol identifier.
-        protocol_id: u8 = octet(),
+        protocol_id: u8 = octet() [if_set],
         /// 0 to 3.
-        priority_flag: u8 = octet(),
+        priority_flag: u8 = octet() as "priority" [if_set],
         /// Unused: empty.
-        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED) as "schedule" [if_set],
         /// Unused: empty.
-        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY) as "validity" [if_set],
         /// Whether an SME acknowledgement is requested.
-        registered_delivery: u8 = octet(),
+        registered_delivery: u8 = octet() [if_set],
         /// Unused: 0.
-        replace_if_present_flag: u8 = octet(),
+        replace_if_present_flag: u8 = octet() as "replace_if_present" [if_set],
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
         /// Unused: 0.
-        sm_default_msg_id: u8 = octet(),
+        sm_default_msg_id: u8 = octet() as "default_msg_id" [if_set],
         /// The text, UDH and text, or the receipt text; never printed. Up to 255 octets are accepted from a carrier,
         /// although the specification allows 254.
-        short_message: Hidden<'a> = short_message(u8::MAX),
+        short_message: Hidden<'a> = short_message(u8::MAX) as "text" [after_receipt],
         /// TLVs.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }
 
@@ -112,9 +112,9 @@ fields! {
     /// The response to `deliver_sm`. Its message id is unused (§4.6.2) and may be missing.
     DeliverSmResp<'a> {
         /// Empty.
-        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
+        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID) [if_set],
         /// None in 3.4.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }
 
@@ -122,11 +122,11 @@ fields! {
     /// A message in either direction, with its text and options in TLVs.
     DataSm<'a> {
         /// Up to 5 octets, empty for the default.
-        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP) [if_set],
         /// The sender.
         source: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVSRCADR),
         /// The recipient.
-        destination: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        destination: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR) as "dest",
         /// Mode, type and features; see [`esm_class`].
         esm_class: u8 = octet(),
         /// The requested receipts.
@@ -134,7 +134,7 @@ fields! {
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
         /// `message_payload` and others.
-        tlvs: Tlvs<'a> = tlvs(tlv::DATA),
+        tlvs: Tlvs<'a> = tlvs(tlv::DATA) [after_receipt],
     }
 }
 
@@ -156,7 +156,7 @@ fields! {
         /// The message id that receipts repeat; raw.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
         /// The cause of a failed delivery, if the peer sends it.
-        tlvs: Tlvs<'a> = lenient_tlvs(),
+        tlvs: Tlvs<'a> = lenient_tlvs() [if_set],
     }
 }
 

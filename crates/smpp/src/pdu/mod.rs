@@ -1,11 +1,13 @@
 //! All PDUs of SMPP 3.4 as borrowed values, and their decoding and encoding.
 
 /// Declares a PDU's fields once: `name: type = verb(arguments)`, where the verb is a method of both `FieldReader` and
-/// `FieldWriter`. The order gives the struct, its reader and its writer, so that they can be checked against chapter 4 line
-/// by line.
+/// `FieldWriter`. The order gives the struct, its reader, its writer and its trace, so that they can be checked against
+/// chapter 4 line by line. A trace has the field's name unless `as` gives another. `[if_set]` omits a value that is at its
+/// default, `[never]` the value in any case; `[after_receipt]` writes the fields of a receipt first, `[number]` in decimal.
 macro_rules! fields {
     ($(#[$meta:meta])* $name:ident<'a> {
-        $($(#[$field_meta:meta])* $field:ident: $type:ty = $verb:ident($($argument:expr),*),)*
+        $($(#[$field_meta:meta])* $field:ident: $type:ty = $verb:ident($($argument:expr),*)
+            $(as $label:literal)? $([$rule:ident])?,)*
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -27,7 +29,30 @@ macro_rules! fields {
                 $(writer.$verb(stringify!($field), self.$field $(, $argument)*)?;)*
                 Ok(())
             }
+
+            pub(crate) fn trace(&self, line: &mut $crate::trace_text::TraceText) {
+                $(fields!(@trace self, line, $field, [$($label,)? stringify!($field)], $($rule)?);)*
+            }
         }
+    };
+    (@trace $pdu:ident, $line:ident, $field:ident, $names:expr,) => {
+        $crate::trace_text::Traced::trace($pdu.$field, $names[0], $line);
+    };
+    (@trace $pdu:ident, $line:ident, $field:ident, $names:expr, if_set) => {
+        if $crate::trace_text::is_set($pdu.$field) {
+            fields!(@trace $pdu, $line, $field, $names,);
+        }
+    };
+    (@trace $pdu:ident, $line:ident, $field:ident, $names:expr, never) => {};
+    (@trace $pdu:ident, $line:ident, $field:ident, $names:expr, number) => {
+        $line.field($names[0], $pdu.$field);
+    };
+    (@trace $pdu:ident, $line:ident, $field:ident, $names:expr, after_receipt) => {
+        // Recognised by `esm_class` only, which a subscriber cannot set.
+        if $pdu.esm_class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) != 0 {
+            $line.receipt(&$pdu.text());
+        }
+        fields!(@trace $pdu, $line, $field, $names,);
     };
 }
 
@@ -50,60 +75,105 @@ use thiserror::Error;
 use crate::{
     CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tag, Tlvs,
     reader::{FieldError, FieldReader},
+    trace_text::{TraceText, Traced},
     writer::FieldWriter,
 };
 
-/// The body of a PDU. Status and sequence number are in the header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pdu<'a> {
-    /// `bind_transmitter`, `bind_receiver` or `bind_transceiver`.
-    Bind(BindType, Bind<'a>),
-    /// The response to a bind of that type.
-    BindResp(BindType, BindResp<'a>),
-    /// `outbind`
-    Outbind(Outbind<'a>),
-    /// `unbind`
-    Unbind,
-    /// `unbind_resp`
-    UnbindResp,
-    /// `enquire_link`
-    EnquireLink,
-    /// `enquire_link_resp`
-    EnquireLinkResp,
-    /// `generic_nack`
-    GenericNack,
-    /// `submit_sm`
-    SubmitSm(SubmitSm<'a>),
-    /// `submit_sm_resp`
-    SubmitSmResp(SubmitSmResp<'a>),
-    /// `submit_multi`
-    SubmitMulti(SubmitMulti<'a>),
-    /// `submit_multi_resp`
-    SubmitMultiResp(SubmitMultiResp<'a>),
-    /// `deliver_sm`
-    DeliverSm(DeliverSm<'a>),
-    /// `deliver_sm_resp`
-    DeliverSmResp(DeliverSmResp<'a>),
-    /// `data_sm`
-    DataSm(DataSm<'a>),
-    /// `data_sm_resp`
-    DataSmResp(DataSmResp<'a>),
-    /// `query_sm`
-    QuerySm(QuerySm<'a>),
-    /// `query_sm_resp`
-    QuerySmResp(QuerySmResp<'a>),
-    /// `cancel_sm`
-    CancelSm(CancelSm<'a>),
-    /// `cancel_sm_resp`
-    CancelSmResp,
-    /// `replace_sm`
-    ReplaceSm(ReplaceSm<'a>),
-    /// `replace_sm_resp`
-    ReplaceSmResp,
-    /// `alert_notification`
-    AlertNotification(AlertNotification<'a>),
-    /// A command that is not in the 3.4 table, with its body.
-    Unknown(CommandId, Hidden<'a>),
+/// Declares all PDUs besides the binds once: those with fields, and those without a body.
+macro_rules! pdus {
+    (with fields { $($name:ident = $command:ident,)* } empty { $($empty:ident = $empty_command:ident,)* }) => {
+        /// The body of a PDU. Status and sequence number are in the header.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Pdu<'a> {
+            /// `bind_transmitter`, `bind_receiver` or `bind_transceiver`.
+            Bind(BindType, Bind<'a>),
+            /// The response to a bind of that type.
+            BindResp(BindType, BindResp<'a>),
+            $(#[doc = concat!("[`CommandId::", stringify!($command), "`]")] $name($name<'a>),)*
+            $(#[doc = concat!("[`CommandId::", stringify!($empty_command), "`]")] $empty,)*
+            /// A command that is not in the 3.4 table, with its body.
+            Unknown(CommandId, Hidden<'a>),
+        }
+
+        fn read_body<'a>(command: CommandId, reader: &mut FieldReader<'a>) -> Result<Pdu<'a>, FieldError> {
+            Ok(match command {
+                CommandId::BIND_RECEIVER => Pdu::Bind(BindType::Receiver, Bind::read(reader)?),
+                CommandId::BIND_TRANSMITTER => Pdu::Bind(BindType::Transmitter, Bind::read(reader)?),
+                CommandId::BIND_TRANSCEIVER => Pdu::Bind(BindType::Transceiver, Bind::read(reader)?),
+                CommandId::BIND_RECEIVER_RESP => Pdu::BindResp(BindType::Receiver, BindResp::read(reader)?),
+                CommandId::BIND_TRANSMITTER_RESP => Pdu::BindResp(BindType::Transmitter, BindResp::read(reader)?),
+                CommandId::BIND_TRANSCEIVER_RESP => Pdu::BindResp(BindType::Transceiver, BindResp::read(reader)?),
+                $(CommandId::$command => Pdu::$name($name::read(reader)?),)*
+                $(CommandId::$empty_command => Pdu::$empty,)*
+                unknown => Pdu::Unknown(unknown, Hidden(reader.rest())),
+            })
+        }
+
+        impl Pdu<'_> {
+            /// Returns the command id.
+            pub const fn command(&self) -> CommandId {
+                match self {
+                    Pdu::Bind(kind, _) => kind.request(),
+                    Pdu::BindResp(kind, _) => kind.response(),
+                    $(Pdu::$name(_) => CommandId::$command,)*
+                    $(Pdu::$empty => CommandId::$empty_command,)*
+                    Pdu::Unknown(command, _) => *command,
+                }
+            }
+
+            fn write(&self, writer: &mut FieldWriter<'_>) -> Result<(), EncodeError> {
+                match self {
+                    Pdu::Bind(_, pdu) => pdu.write(writer),
+                    Pdu::BindResp(_, pdu) => pdu.write(writer),
+                    $(Pdu::$name(pdu) => pdu.write(writer),)*
+                    $(Pdu::$empty)|* => Ok(()),
+                    Pdu::Unknown(_, body) => {
+                        writer.raw(body);
+                        Ok(())
+                    }
+                }
+            }
+
+            /// Writes the fields into a trace line, in their order.
+            pub(crate) fn trace(&self, line: &mut TraceText) {
+                match self {
+                    Pdu::Bind(_, pdu) => pdu.trace(line),
+                    Pdu::BindResp(_, pdu) => pdu.trace(line),
+                    $(Pdu::$name(pdu) => pdu.trace(line),)*
+                    $(Pdu::$empty)|* => {}
+                    Pdu::Unknown(_, body) => body.trace("body", line),
+                }
+            }
+        }
+    };
+}
+
+pdus! {
+    with fields {
+        SubmitSm = SUBMIT_SM,
+        SubmitSmResp = SUBMIT_SM_RESP,
+        DeliverSm = DELIVER_SM,
+        DeliverSmResp = DELIVER_SM_RESP,
+        Outbind = OUTBIND,
+        SubmitMulti = SUBMIT_MULTI,
+        SubmitMultiResp = SUBMIT_MULTI_RESP,
+        DataSm = DATA_SM,
+        DataSmResp = DATA_SM_RESP,
+        QuerySm = QUERY_SM,
+        QuerySmResp = QUERY_SM_RESP,
+        CancelSm = CANCEL_SM,
+        ReplaceSm = REPLACE_SM,
+        AlertNotification = ALERT_NOTIFICATION,
+    }
+    empty {
+        Unbind = UNBIND,
+        UnbindResp = UNBIND_RESP,
+        EnquireLink = ENQUIRE_LINK,
+        EnquireLinkResp = ENQUIRE_LINK_RESP,
+        GenericNack = GENERIC_NACK,
+        CancelSmResp = CANCEL_SM_RESP,
+        ReplaceSmResp = REPLACE_SM_RESP,
+    }
 }
 
 /// What to do with the connection after an error.
@@ -147,6 +217,7 @@ fn decode_with<'a>(
     mut reader: FieldReader<'a>,
 ) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
     let read = read_body(header.command, &mut reader);
+    let read = read.and_then(|pdu| check_payload(&pdu, &reader).map(|()| pdu));
     let read = match read {
         // A response with an error status has no body (§4.4.2); an unreadable one is ignored.
         Err(_) if header.command.is_response() && !header.status.is_ok() => {
@@ -168,47 +239,15 @@ fn decode_with<'a>(
 /// Enough nulls to decode as an empty response of any kind.
 const EMPTY_RESPONSE: &[u8] = &[0; 4];
 
-fn read_body<'a>(command: CommandId, reader: &mut FieldReader<'a>) -> Result<Pdu<'a>, FieldError> {
-    Ok(match command {
-        CommandId::SUBMIT_SM => Pdu::SubmitSm(SubmitSm::read(reader)?),
-        CommandId::SUBMIT_SM_RESP => Pdu::SubmitSmResp(SubmitSmResp::read(reader)?),
-        CommandId::DELIVER_SM => Pdu::DeliverSm(DeliverSm::read(reader)?),
-        CommandId::DELIVER_SM_RESP => Pdu::DeliverSmResp(DeliverSmResp::read(reader)?),
-        CommandId::BIND_RECEIVER => Pdu::Bind(BindType::Receiver, Bind::read(reader)?),
-        CommandId::BIND_TRANSMITTER => Pdu::Bind(BindType::Transmitter, Bind::read(reader)?),
-        CommandId::BIND_TRANSCEIVER => Pdu::Bind(BindType::Transceiver, Bind::read(reader)?),
-        CommandId::BIND_RECEIVER_RESP => Pdu::BindResp(BindType::Receiver, BindResp::read(reader)?),
-        CommandId::BIND_TRANSMITTER_RESP => Pdu::BindResp(BindType::Transmitter, BindResp::read(reader)?),
-        CommandId::BIND_TRANSCEIVER_RESP => Pdu::BindResp(BindType::Transceiver, BindResp::read(reader)?),
-        CommandId::OUTBIND => Pdu::Outbind(Outbind::read(reader)?),
-        CommandId::UNBIND => Pdu::Unbind,
-        CommandId::UNBIND_RESP => Pdu::UnbindResp,
-        CommandId::ENQUIRE_LINK => Pdu::EnquireLink,
-        CommandId::ENQUIRE_LINK_RESP => Pdu::EnquireLinkResp,
-        CommandId::GENERIC_NACK => Pdu::GenericNack,
-        CommandId::SUBMIT_MULTI => Pdu::SubmitMulti(SubmitMulti::read(reader)?),
-        CommandId::SUBMIT_MULTI_RESP => Pdu::SubmitMultiResp(SubmitMultiResp::read(reader)?),
-        CommandId::DATA_SM => Pdu::DataSm(read_data_sm(reader)?),
-        CommandId::DATA_SM_RESP => Pdu::DataSmResp(DataSmResp::read(reader)?),
-        CommandId::QUERY_SM => Pdu::QuerySm(QuerySm::read(reader)?),
-        CommandId::QUERY_SM_RESP => Pdu::QuerySmResp(QuerySmResp::read(reader)?),
-        CommandId::CANCEL_SM => Pdu::CancelSm(CancelSm::read(reader)?),
-        CommandId::CANCEL_SM_RESP => Pdu::CancelSmResp,
-        CommandId::REPLACE_SM => Pdu::ReplaceSm(ReplaceSm::read(reader)?),
-        CommandId::REPLACE_SM_RESP => Pdu::ReplaceSmResp,
-        CommandId::ALERT_NOTIFICATION => Pdu::AlertNotification(AlertNotification::read(reader)?),
-        unknown => Pdu::Unknown(unknown, Hidden(reader.rest())),
-    })
-}
-
-fn read_data_sm<'a>(reader: &mut FieldReader<'a>) -> Result<DataSm<'a>, FieldError> {
-    let data_sm = DataSm::read(reader)?;
+/// Requires the payload of a `data_sm`, except in a receipt.
+fn check_payload(pdu: &Pdu<'_>, reader: &FieldReader<'_>) -> Result<(), FieldError> {
+    let Pdu::DataSm(data_sm) = pdu else { return Ok(()) };
     // Some carriers mark receipts only by TLVs.
     let is_receipt = reader.is_lenient() && data_sm.tlvs.get(Tag::RECEIPTED_MESSAGE_ID).is_some();
     if data_sm.lacks_payload() && !is_receipt {
         return Err(FieldError { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
     }
-    Ok(data_sm)
+    Ok(())
 }
 
 /// Appends a PDU to `out`. A response with an error status has no body (§4.4.2). On an error nothing is appended.
@@ -248,36 +287,6 @@ pub fn encode_header(command: CommandId, status: CommandStatus, sequence: u32, o
 }
 
 impl Pdu<'_> {
-    /// Returns the command id.
-    pub const fn command(&self) -> CommandId {
-        match self {
-            Pdu::Bind(kind, _) => kind.request(),
-            Pdu::BindResp(kind, _) => kind.response(),
-            Pdu::Outbind(_) => CommandId::OUTBIND,
-            Pdu::Unbind => CommandId::UNBIND,
-            Pdu::UnbindResp => CommandId::UNBIND_RESP,
-            Pdu::EnquireLink => CommandId::ENQUIRE_LINK,
-            Pdu::EnquireLinkResp => CommandId::ENQUIRE_LINK_RESP,
-            Pdu::GenericNack => CommandId::GENERIC_NACK,
-            Pdu::SubmitSm(_) => CommandId::SUBMIT_SM,
-            Pdu::SubmitSmResp(_) => CommandId::SUBMIT_SM_RESP,
-            Pdu::SubmitMulti(_) => CommandId::SUBMIT_MULTI,
-            Pdu::SubmitMultiResp(_) => CommandId::SUBMIT_MULTI_RESP,
-            Pdu::DeliverSm(_) => CommandId::DELIVER_SM,
-            Pdu::DeliverSmResp(_) => CommandId::DELIVER_SM_RESP,
-            Pdu::DataSm(_) => CommandId::DATA_SM,
-            Pdu::DataSmResp(_) => CommandId::DATA_SM_RESP,
-            Pdu::QuerySm(_) => CommandId::QUERY_SM,
-            Pdu::QuerySmResp(_) => CommandId::QUERY_SM_RESP,
-            Pdu::CancelSm(_) => CommandId::CANCEL_SM,
-            Pdu::CancelSmResp => CommandId::CANCEL_SM_RESP,
-            Pdu::ReplaceSm(_) => CommandId::REPLACE_SM,
-            Pdu::ReplaceSmResp => CommandId::REPLACE_SM_RESP,
-            Pdu::AlertNotification(_) => CommandId::ALERT_NOTIFICATION,
-            Pdu::Unknown(command, _) => *command,
-        }
-    }
-
     /// Returns the TLVs; none for a PDU that has no TLVs.
     pub const fn tlvs(&self) -> Tlvs<'_> {
         match self {
@@ -298,37 +307,5 @@ impl Pdu<'_> {
     /// Whether the PDU needs 3.4: 3.3 has no `data_sm` and no TLVs (§3.4).
     pub(crate) fn needs_3_4(&self) -> bool {
         matches!(self, Pdu::DataSm(_)) || !self.tlvs().is_empty()
-    }
-
-    fn write(&self, writer: &mut FieldWriter<'_>) -> Result<(), EncodeError> {
-        match self {
-            Pdu::Bind(_, pdu) => pdu.write(writer),
-            Pdu::BindResp(_, pdu) => pdu.write(writer),
-            Pdu::Outbind(pdu) => pdu.write(writer),
-            Pdu::SubmitSm(pdu) => pdu.write(writer),
-            Pdu::SubmitSmResp(pdu) => pdu.write(writer),
-            Pdu::SubmitMulti(pdu) => pdu.write(writer),
-            Pdu::SubmitMultiResp(pdu) => pdu.write(writer),
-            Pdu::DeliverSm(pdu) => pdu.write(writer),
-            Pdu::DeliverSmResp(pdu) => pdu.write(writer),
-            Pdu::DataSm(pdu) => pdu.write(writer),
-            Pdu::DataSmResp(pdu) => pdu.write(writer),
-            Pdu::QuerySm(pdu) => pdu.write(writer),
-            Pdu::QuerySmResp(pdu) => pdu.write(writer),
-            Pdu::CancelSm(pdu) => pdu.write(writer),
-            Pdu::ReplaceSm(pdu) => pdu.write(writer),
-            Pdu::AlertNotification(pdu) => pdu.write(writer),
-            Pdu::Unknown(_, body) => {
-                writer.raw(body);
-                Ok(())
-            }
-            Pdu::Unbind
-            | Pdu::UnbindResp
-            | Pdu::EnquireLink
-            | Pdu::EnquireLinkResp
-            | Pdu::GenericNack
-            | Pdu::CancelSmResp
-            | Pdu::ReplaceSmResp => Ok(()),
-        }
     }
 }

@@ -38,8 +38,10 @@ pub struct SessionLimits {
     pub inactivity_ms: Option<u64>,
     /// The time between the first and the last octet of a PDU.
     pub pdu_read_ms: u64,
-    /// The maximum wait for outstanding requests, and for `unbind_resp`, when the session ends.
+    /// The maximum wait for responses to our requests, and for `unbind_resp`, when the session ends.
     pub drain_ms: u64,
+    /// The maximum time for our responses to the peer's requests when the session ends.
+    pub answer_ms: u64,
     /// The largest accepted PDU.
     pub pdu_bytes_max: u32,
     /// The unsent octets above which the session stops reading.
@@ -81,6 +83,7 @@ impl SessionLimits {
         inactivity_ms: None,
         pdu_read_ms: 10_000,
         drain_ms: 5_000,
+        answer_ms: 5_000,
         pdu_bytes_max: 16_384,
         output_bytes_max: 256 * 1024,
         read_chunk_bytes: 8 * 1024,
@@ -107,6 +110,8 @@ impl ServerConfig {
             enquire_idle_ms: None,
             enquire_wait_ms: 5_000,
             inactivity_ms: Some(60_000),
+            // A submit without a response may have been charged.
+            answer_ms: 30_000,
             ..SessionLimits::STANDARD
         };
         ServerConfig { limits, session_init_ms: 10_000 }

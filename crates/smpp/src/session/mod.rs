@@ -246,6 +246,14 @@ impl<T> Session<T> {
         Ok(())
     }
 
+    /// Forgets a request that gets no response: the end of the session does not wait for it.
+    pub fn forget(&mut self, request: Header, now: Moment) -> Result<(), RespondError> {
+        let now = self.advance_clock(now);
+        let index = self.outstanding_index(request)?;
+        self.remove_outstanding(index, now);
+        Ok(())
+    }
+
     /// Server: accepts the bind of `SessionEvent::BindRequested`.
     pub fn accept_bind(&mut self, acceptance: &BindAcceptance<'_>, now: Moment) -> Result<(), RespondError> {
         let now = self.advance_clock(now);

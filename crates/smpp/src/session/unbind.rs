@@ -8,7 +8,10 @@ use crate::{CommandId, CommandStatus, Header, next_frame};
 #[derive(Clone, Copy)]
 pub(super) struct Drain {
     phase: Phase,
+    /// When the phase ends.
     pub(super) until: Moment,
+    /// Until when the peer's requests are answered.
+    answer_until: Moment,
     reason: CloseReason,
 }
 
@@ -18,6 +21,8 @@ enum Phase {
     AwaitingResponses,
     /// We sent `unbind` with this sequence number.
     Unbinding { sequence: u32, is_answered: bool },
+    /// We sent `unbind`, the time for its response is over, and requests of the peer are still answered.
+    Answering,
     /// The peer sent `unbind` with this sequence number.
     ByPeer { sequence: u32, is_answered: bool },
 }
@@ -61,8 +66,7 @@ impl<T> Session<T> {
     pub(super) fn end(&mut self, reason: CloseReason, now: Moment) {
         match self.stage {
             Stage::Bound(_) if self.role == SessionRole::Client && self.window.used() > 0 => {
-                let until = now.plus_ms(self.limits.drain_ms);
-                self.stage = Stage::Draining(Drain { phase: Phase::AwaitingResponses, until, reason });
+                self.drain(Phase::AwaitingResponses, reason, now);
             }
             Stage::Bound(_) => self.send_unbind(reason, now),
             Stage::Open | Stage::Binding(..) => self.close(reason),
@@ -73,15 +77,16 @@ impl<T> Session<T> {
     fn send_unbind(&mut self, reason: CloseReason, now: Moment) {
         let sequence = self.take_sequence();
         self.send_header(CommandId::UNBIND, CommandStatus::OK, sequence);
-        let phase = Phase::Unbinding { sequence, is_answered: false };
-        let until = now.plus_ms(self.limits.drain_ms);
-        self.stage = Stage::Draining(Drain { phase, until, reason });
+        self.drain(Phase::Unbinding { sequence, is_answered: false }, reason, now);
+    }
+
+    fn drain(&mut self, phase: Phase, reason: CloseReason, now: Moment) {
+        let (until, answer_until) = (now.plus_ms(self.limits.drain_ms), now.plus_ms(self.limits.answer_ms));
+        self.stage = Stage::Draining(Drain { phase, until, answer_until, reason });
     }
 
     pub(super) fn on_unbind(&mut self, sequence: u32, now: Moment) {
-        let phase = Phase::ByPeer { sequence, is_answered: false };
-        let until = now.plus_ms(self.limits.drain_ms);
-        self.stage = Stage::Draining(Drain { phase, until, reason: CloseReason::PeerUnbound });
+        self.drain(Phase::ByPeer { sequence, is_answered: false }, CloseReason::PeerUnbound, now);
         self.events.push_back(SessionEvent::PeerUnbound);
         self.advance_drain(now);
     }
@@ -113,7 +118,9 @@ impl<T> Session<T> {
         let is_idle = self.open.is_empty();
         match drain.phase {
             Phase::AwaitingResponses if self.window.used() == 0 => self.send_unbind(drain.reason, now),
-            Phase::Unbinding { is_answered: true, .. } if is_idle => self.close(drain.reason),
+            Phase::Unbinding { is_answered: true, .. } | Phase::Answering if is_idle => {
+                self.close(drain.reason);
+            }
             Phase::ByPeer { sequence, is_answered: false } if is_idle => {
                 self.respond_unbind(drain, sequence);
                 self.advance_drain(now);
@@ -124,18 +131,26 @@ impl<T> Session<T> {
             {
                 self.close(drain.reason);
             }
-            Phase::AwaitingResponses | Phase::Unbinding { .. } | Phase::ByPeer { .. } => {}
+            Phase::AwaitingResponses | Phase::Unbinding { .. } | Phase::Answering | Phase::ByPeer { .. } => {}
         }
     }
 
-    /// Ends the session without waiting for outstanding requests any longer.
-    pub(super) fn on_drain_deadline(&mut self, drain: Drain, now: Moment) {
+    /// Ends the phase. The session ends with it, unless it still has to send its `unbind` or to answer the peer's requests.
+    pub(super) fn on_drain_deadline(&mut self, mut drain: Drain, now: Moment) {
+        if let Phase::Unbinding { is_answered: false, .. } = drain.phase
+            && drain.reason == CloseReason::Unbound
+        {
+            drain.reason = CloseReason::UnbindTimeout;
+        }
+        let must_answer = !self.open.is_empty() && now < drain.answer_until;
+        let until = drain.answer_until;
         match drain.phase {
             Phase::AwaitingResponses => self.send_unbind(drain.reason, now),
-            Phase::Unbinding { is_answered: false, .. } if drain.reason == CloseReason::Unbound => {
-                self.close(CloseReason::UnbindTimeout);
+            Phase::Unbinding { .. } if must_answer => {
+                self.stage = Stage::Draining(Drain { phase: Phase::Answering, until, ..drain });
             }
-            Phase::Unbinding { .. } => self.close(drain.reason),
+            Phase::ByPeer { .. } if must_answer => self.stage = Stage::Draining(Drain { until, ..drain }),
+            Phase::Unbinding { .. } | Phase::Answering => self.close(drain.reason),
             Phase::ByPeer { sequence, is_answered } => {
                 if !is_answered {
                     self.respond_unbind(drain, sequence);

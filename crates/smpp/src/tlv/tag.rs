@@ -14,20 +14,9 @@ const NONE: u8 = 0;
 
 macro_rules! tags {
     ($($name:ident = $value:literal, $octets:expr, $allowed:expr, $text:literal;)*) => {
+        known_values! { Tag, "Every tag of the 3.4 table.": $($name = $value, $text;)* }
+
         impl Tag {
-            $(#[doc = concat!("`", $text, "`")] pub const $name: Tag = Tag($value);)*
-
-            /// Every tag of the 3.4 table.
-            pub const ALL: &'static [Tag] = &[$(Tag::$name),*];
-
-            /// The specification's name, if it has one.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($value => Some($text),)*
-                    _ => None,
-                }
-            }
-
             /// Returns the permitted octets of a value; `None` for unknown tags.
             pub const fn octets(self) -> Option<RangeInclusive<u16>> {
                 match self.0 {
@@ -113,11 +102,5 @@ impl fmt::Display for Tag {
             Some(name) => f.write_str(name),
             None => write!(f, "tlv 0x{:04x}", self.0),
         }
-    }
-}
-
-impl fmt::Debug for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }

@@ -3,18 +3,17 @@
 //!
 //! Tracing allocates, so it is off unless the operator or the customer requests it.
 
-mod fields;
-mod line;
-
 #[cfg(test)]
 mod tests;
 
-pub use line::DETAILS_CHARS_MAX;
+pub use crate::trace_text::DETAILS_CHARS_MAX;
 
 use std::{borrow::Cow, fmt};
 
-use crate::{CommandId, CommandStatus, Frame, HEADER_BYTES, Header, ReceiptDialect, pdu};
-use line::TraceText;
+use crate::{
+    CommandId, CommandStatus, Frame, HEADER_BYTES, Header, Hidden, ReceiptDialect, pdu,
+    trace_text::{TraceText, Traced},
+};
 
 /// A traced PDU; `Display` writes it as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +49,13 @@ pub fn describe_all(octets: &[u8], dialect: ReceiptDialect) -> impl Iterator<Ite
 
 fn trace_pdu(header: Header, body: &[u8], dialect: ReceiptDialect) -> TracedPdu {
     let Header { length, command, status, sequence } = header;
-    let mut line = TraceText::default();
+    let mut line = TraceText::new(dialect);
     match pdu::decode(&header, body) {
-        Ok(pdu) => fields::write_fields(&mut line, &pdu, dialect),
+        Ok(pdu) => pdu.trace(&mut line),
         Err(error) => {
             line.field("unreadable", error.field);
             line.field("because", error.status);
-            line.hidden("body", body.len());
+            Hidden(body).trace("body", &mut line);
         }
     }
     TracedPdu { command, status, sequence, length, details: line.finish() }

@@ -2,7 +2,7 @@
 //! the log have the same changes of money.
 
 use super::{Listed, check};
-use crate::read_results::{AuditReport, Violation};
+use crate::audit::report::{AuditReport, Violation};
 use crate::sql::Connection;
 use crate::sql::audit_log;
 use crate::sqlite::audit_head::{self, AuditHeadFile, AuditProof};
@@ -45,6 +45,7 @@ pub(super) fn check_log(
     })?;
     broken.end(report);
     report.audit_log = end;
+    report.lacks_audit_file = file == AuditHeadFile::Missing && end != AuditEnd::EMPTY;
     let sealed = audit_log::sealed_end(connection)?;
     if let Some(detail) = end_fault(end, sealed, key) {
         report.violations.push(Violation { rule: COMPLETE, detail });
@@ -89,7 +90,7 @@ fn file_fault(
     let name = audit_head::FILE_NAME;
     let key = key?;
     match (file, file.end(key)) {
-        (AuditHeadFile::Missing, _) => None,
+        (AuditHeadFile::NotRead | AuditHeadFile::Missing, _) => None,
         (AuditHeadFile::Damaged | AuditHeadFile::Found { .. }, None) => {
             Some(format!("{name} is damaged, or was sealed with another pepper"))
         }

@@ -3,12 +3,14 @@
 
 mod log_rules;
 mod record_rules;
+pub(crate) mod report;
 mod rules;
 mod setup_rules;
 mod webhook_rules;
 
+use crate::audit::report::{AuditReport, RecordAudit, Violation};
+use crate::data_folder::lock;
 use crate::error::StoreError;
-use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, RowKey};
 use crate::sql::{idempotency_keys, jobs, message_texts, parts, purging};
@@ -32,16 +34,28 @@ const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
 /// Virtual machine instructions of SQLite between two calls of `stop`: some tens of milliseconds.
 const STEPS_PER_CHECK: i32 = 1_000_000;
 
-/// Audits the database of a folder in one snapshot. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
+/// Audits the database of a folder in one snapshot. Fails with [`StoreError::ReadTooLong`] once `stop` returns true, and with
+/// [`StoreError::InUse`] if a process opens a folder that no process had open: the snapshot of a closed database would keep it
+/// waiting.
 pub(crate) fn audit(
     folder: &Path,
     proof: AuditProof,
-    stop: impl FnMut() -> bool + Send + 'static,
+    mut stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
+    let was_in_use = lock::is_in_use(folder)?;
+    let of = folder.to_owned();
+    let is_opened = move || !was_in_use && lock::is_in_use(&of).unwrap_or(false);
     let mut connection = schema::open_existing(folder)?;
-    connection.sqlite_mut().progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(TableError::from)?;
+    let (handler, is_waited_for) = (connection.sqlite_mut(), is_opened.clone());
+    handler
+        .progress_handler(STEPS_PER_CHECK, Some(move || stop() || is_waited_for()))
+        .map_err(TableError::from)?;
     let record = record_rules::attach(&connection, folder)?;
-    read(&connection, &record, proof).map_err(|error| StoreError::from(error).or_too_long())
+    let audited = read(&connection, &record, proof).map_err(|error| StoreError::from(error).or_too_long());
+    match audited {
+        Err(StoreError::ReadTooLong) if is_opened() => Err(StoreError::InUse(folder.to_owned())),
+        audited => audited,
+    }
 }
 
 /// Audits the database of a connection in one snapshot, without a record.
@@ -64,6 +78,7 @@ fn read(connection: &Connection, record: &Attached, proof: AuditProof) -> Result
         record: RecordAudit::None,
         audit_log: AuditEnd::EMPTY,
         is_audit_log_checked: proof.key.is_some(),
+        lacks_audit_file: false,
         violations: Vec::new(),
     };
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {

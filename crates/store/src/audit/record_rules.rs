@@ -2,15 +2,15 @@
 //! compared: it catches up at the next start.
 
 use super::{check, count};
+use crate::audit::report::{AuditReport, RecordAudit, Violation};
 use crate::error::StoreError;
-use crate::read_results::{AuditReport, RecordAudit, Violation};
+use crate::record::database::rows::{
+    dimension_to_stored, resolution_to_stored, scope_to_stored, stored_start, stored_value,
+};
+use crate::record::database::{figures, schema};
 use crate::record::{Dimension, Figures, Resolution, Scope, Value};
 use crate::sql::errors;
 use crate::sql::{Connection, params};
-use crate::sqlite::record::rows::{
-    dimension_to_stored, resolution_to_stored, scope_to_stored, stored_start, stored_value,
-};
-use crate::sqlite::record::{figures, schema};
 use crate::sqlite::schema as store_schema;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;

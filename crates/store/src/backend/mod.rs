@@ -3,25 +3,33 @@
 //! more arm in the list of reads. `writing.rs` has the same for the writer's transactions.
 
 pub(crate) mod copying;
-pub(crate) mod record;
 pub(crate) mod writing;
 
 use crate::audit;
-use crate::erasure_scopes::ErasureScopes;
+use crate::audit::report::AuditReport;
+use crate::data_folder::lock;
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::node_run::{KeptOutcomes, NodeRun};
-pub use crate::postgres::BindSlot;
+pub(crate) use crate::postgres::lease::{BootTime, Lease, RENEW_EVERY};
+pub use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::postgres::{self, PostgresDatabase, WritingSession};
+pub use crate::postgres::{BindSlot, PepperFingerprint};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, NodesStatus};
-use crate::read_results::{
-    AuditReport, CoveredInbound, CoveredMessage, Due, EndedPlace, EventPlace, LatePage, LatePlace,
-    NumberPage, OldEvents, OnTransmitters, Page, PartPage, ReportPlace, Salvage, StorePosition, StoredKey,
-    WaitingPage,
-};
-use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
-use crate::server::Server;
+use crate::record::database::source::RecordSource;
+use crate::record::database::text::{Candidates, Needle, TextMatches};
+use crate::record::database::timeline::StoredLine;
+use crate::record::database::{text, timeline};
+pub use crate::sql::account_statement::STATEMENT_ENTRIES_MAX;
 use crate::sql::erasure_scans::ParkedKey;
+pub(crate) use crate::sql::erasure_scopes::ErasureScopes;
+pub use crate::sql::nodes::NodeRun;
+pub(crate) use crate::sql::nodes::{KeptOutcomes, SentBy};
+pub(crate) use crate::sql::postgres::server::run_on_thread;
+pub use crate::sql::postgres::server::{NodeKey, NodeListener, NodeOptions, Server};
+pub(crate) use crate::sql::read_results;
+use crate::sql::read_results::{
+    CoveredInbound, CoveredMessage, Due, EndedPlace, EventPlace, LatePage, LatePlace, NumberPage, OldEvents,
+    OnTransmitters, Page, PartPage, ReportPlace, StorePosition, StoredKey, WaitingPage,
+};
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{
     audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
@@ -31,9 +39,8 @@ use crate::sql::{
     webhook_listing, webhook_purging,
 };
 use crate::sqlite::database::Database;
-use crate::sqlite::record::{text, timeline};
-use crate::sqlite::{copying as sqlite_copying, lock, recovery, salvage};
-use crate::store_copy::PepperFingerprint;
+pub use crate::sqlite::salvage::Salvage;
+use crate::sqlite::{copying as sqlite_copying, recovery, salvage};
 use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
@@ -45,15 +52,16 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
     AssignedId, Balance, CarrierQueue, CatalogueRow, CustomerRequest, DayTotals, DeliveryRow, Endpoint,
     EventId, FailingEndpoint, GivenUpReport, InboundParties, InboundRecord, LedgerRow, MessageRecord,
-    MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId,
-    ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken,
-    WebhookAttempt, WebhookContent, WebhookFigures, WebhookFilter, WebhookRecord,
+    MoMessage, OpenReviews, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, SetAside,
+    SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt, WebhookContent,
+    WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{
-    AttemptKey, ConversationKey, DayCarrierId, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart,
+    AttemptKey, ConversationKey, DayCarrierId, InboundKey, OptOut, ReportPage, ReviewCase, ReviewState,
+    TableError, UnnamedPart,
 };
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -63,8 +71,6 @@ use writing::WritingBackend;
 /// The file with the sealed end of the audit log.
 pub const AUDIT_HEAD_FILE: &str = crate::sqlite::audit_head::FILE_NAME;
 pub use crate::sqlite::audit_head::AuditProof;
-pub(crate) use crate::sqlite::record::text::{Candidates, Needle, TextMatches};
-pub(crate) use crate::sqlite::record::timeline::{StoredLine, add_lines, has_gap};
 
 /// A database as it is read beside the writer. Each read is one short snapshot.
 pub(crate) enum Backend {
@@ -238,7 +244,7 @@ reads! {
         = reports::on_transmitters(connection, after, limit);
     fn open_reviews() -> OpenReviews = reviews::count_open();
     fn open_reviews_of(account: AccountId, limit: u32) -> u32 = reviews::count_open_of(account, limit);
-    fn review_of_text(account: AccountId, digest: [u8; 16]) -> Option<ReviewStatus> = reviews::find_by_digest(account, &digest);
+    fn review_of_text(account: AccountId, digest: [u8; 16]) -> Option<ReviewCase> = reviews::find_by_digest(account, &digest);
     fn opt_outs(account: AccountId, after: Option<Msisdn>, limit: u32) -> Vec<OptOut>
         = opt_outs::read_opt_out_page(account, after, limit);
     fn opted_out(account: AccountId, number: Msisdn) -> Option<OptOut> = opt_outs::find_opt_out(account, number);
@@ -257,7 +263,7 @@ reads! {
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
     fn reviewed_numbers(after: Option<i64>) -> NumberPage<i64> = erasure_scans::reviewed_numbers(after);
-    fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);
+    fn reviews_after(after: Option<u64>, limit: usize) -> Vec<ReviewCase> = reviews::page_after(after, limit);
     fn reviews(account: Option<AccountId>, state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
         = reviews::page(account, state, before, limit);
     fn record_lines(id: MessageId) -> Vec<StoredLine> = timeline::stored_lines(id);
@@ -279,6 +285,14 @@ reads! {
 }
 
 impl Backend {
+    /// Returns the tables as the record reads them.
+    pub(crate) fn record_source(&self, folder: &Path) -> Result<RecordSource, StoreError> {
+        Ok(match self {
+            Backend::Sqlite(database) => RecordSource::open(folder, Some(database.shared_progress()))?,
+            Backend::Postgres(database) => RecordSource::of(database.reader()?),
+        })
+    }
+
     /// Reads at most `limit` reports of a connection after `after` and passes them to `then`, also if the future is
     /// dropped meanwhile.
     pub(crate) async fn report_page<T: Send + 'static>(

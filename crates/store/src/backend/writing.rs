@@ -1,10 +1,10 @@
 //! The databases as the writer uses them: one transaction after another, on one connection.
 
-use crate::backend::record::StorePosition;
-use crate::disk::Disk;
+use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
-use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
 use crate::postgres;
+use crate::sql::nodes::{KeptOutcomes, NodeRun, SentBy};
+use crate::sql::read_results::StorePosition;
 use crate::sqlite::writing;
 use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_domain::time::Timestamp;

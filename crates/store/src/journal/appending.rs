@@ -188,8 +188,8 @@ impl<F: Files> Journal<F> {
         let segments = self.full.iter().chain([&self.current]).filter(|segment| segment.last > applied);
         for segment in segments.filter(|segment| segment.has_records()) {
             let path = segment_path(&self.folder, segment.header.number);
-            let bytes = read_file(&self.files, &path)?;
-            let mut walk = SegmentWalk::new(&bytes, &segment.header, Some(segment.last + 1), applied);
+            let content = read_file(&self.files, &path)?;
+            let mut walk = SegmentWalk::new(&content, &segment.header, Some(segment.last + 1), applied);
             loop {
                 let (offset, expected) = (walk.offset as u64, walk.expected);
                 match walk.step() {
@@ -197,7 +197,8 @@ impl<F: Files> Journal<F> {
                     Step::Record(record) => visit(record.batch())?,
                     Step::End => break,
                     Step::Lost { .. } | Step::Unchained => {
-                        let (kind, lost) = (DamageKind::Record, (expected, segment.last));
+                        let kind = walk.unreadable().unwrap_or(DamageKind::Record);
+                        let lost = (expected, segment.last);
                         let (applied, last) = (self.applied, self.last);
                         let damage = Damage { path, offset, kind, lost, applied, last };
                         return Err(JournalError::Damaged(damage).into());

@@ -47,8 +47,8 @@ fn locations(disk: &SimulatedDisk, applied: u64) -> Vec<Location> {
     let mut locations = Vec::new();
     for file in find_files(disk, Path::new(FOLDER), HISTORY).unwrap() {
         let Some(header) = file.header else { continue };
-        let bytes = read_file(disk, &file.path).unwrap();
-        let mut walk = SegmentWalk::new(&bytes, &header, None, 0);
+        let content = read_file(disk, &file.path).unwrap();
+        let mut walk = SegmentWalk::new(&content, &header, None, 0);
         let mut offset = walk.offset;
         while let Step::Record(record) = walk.step() {
             let (path, is_first) = (file.path.clone(), record.sequence == header.first);
@@ -110,8 +110,8 @@ fn damaged_segment_header_is_rejected() {
         let error = replayed(&world).unwrap_err();
         let JournalError::Damaged(damage) = error else { panic!("seed {seed}: {error}") };
         assert_eq!(
-            (damage.kind, &damage.path),
-            (DamageKind::Header, &location.path),
+            (&damage.kind, &damage.path),
+            (&DamageKind::Header, &location.path),
             "seed {seed}: {damage}"
         );
     }
@@ -151,18 +151,52 @@ fn missing_segment_is_rejected_unless_it_is_the_last() {
         let of_path = locations.iter().filter(|location| location.path == *path);
         let missing: Vec<u64> = of_path.map(|location| location.sequence).collect();
         let lost = (missing[0], missing[missing.len() - 1]);
-        assert_eq!((damage.kind, damage.lost), (DamageKind::Missing, lost), "seed {seed}: {damage}");
-        // Every batch before the missing ones is kept.
-        let position = world.position();
-        let kept = open_before_damage(world.disk.clone(), Path::new(FOLDER), position).unwrap();
-        assert_eq!(kept.last_sequence(), lost.0 - 1);
-        let mut next = position.last;
-        let replayed = kept.replay(position, &mut |batch: JournalBatch<'_>| {
-            next += 1;
-            assert_eq!(batch.sequence, next);
-            Ok::<_, JournalError>(())
-        });
-        assert!(replayed.is_ok() && next == lost.0 - 1);
+        assert_eq!((&damage.kind, damage.lost), (&DamageKind::Missing, lost), "seed {seed}: {damage}");
+        assert_eq!(last_kept(&world), lost.0 - 1);
+    }
+}
+
+/// Passes over every batch before the damage of a journal, in order. Returns the last one.
+fn last_kept(world: &World) -> u64 {
+    let position = world.position();
+    let kept = open_before_damage(world.disk.clone(), Path::new(FOLDER), position).unwrap();
+    let mut next = position.last;
+    let replayed = kept.replay(position, &mut |batch: JournalBatch<'_>| {
+        next += 1;
+        assert_eq!(batch.sequence, next);
+        Ok::<_, JournalError>(())
+    });
+    assert!(replayed.is_ok() && next == kept.last_sequence());
+    next
+}
+
+#[test]
+fn segment_that_cannot_be_read_to_its_end_is_rejected_and_the_batches_before_are_kept() {
+    for seed in 0..300 {
+        let (world, locations) = filled(seed);
+        let location = locations[world.random.clone().below(locations.len() as u64) as usize].clone();
+        world.disk.make_unreadable(&location.path, location.offset + location.bytes / 2);
+        let error = replayed(&world).unwrap_err();
+        let JournalError::Damaged(damage) = error else { panic!("seed {seed}: {error}") };
+        assert!(matches!(damage.kind, DamageKind::Unreadable(_)), "seed {seed}: {damage}");
+        assert_eq!((&damage.path, damage.offset), (&location.path, location.offset as u64), "{damage}");
+        assert_eq!(damage.lost.0, location.sequence);
+        assert_eq!(last_kept(&world), location.sequence - 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn segment_without_a_readable_byte_is_rejected_and_the_batches_before_are_kept() {
+    for seed in 0..300 {
+        let (world, locations) = filled(seed);
+        let location = &locations[world.random.clone().below(locations.len() as u64) as usize];
+        world.disk.make_unreadable(&location.path, 0);
+        let error = replayed(&world).unwrap_err();
+        let JournalError::Damaged(damage) = error else { panic!("seed {seed}: {error}") };
+        assert!(matches!(damage.kind, DamageKind::Unreadable(_)), "seed {seed}: {damage}");
+        assert_eq!(damage.path, location.path, "{damage}");
+        let first = locations.iter().find(|other| other.path == location.path).expect("this one at least");
+        assert_eq!(last_kept(&world), first.sequence - 1, "seed {seed}");
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Damage {
     pub(crate) last: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DamageKind {
     /// A record is broken, and intact ones follow.
     Record,
@@ -63,12 +63,14 @@ pub(crate) enum DamageKind {
     Chain,
     /// A file is missing between two others, or between the database and the first record.
     Missing,
+    /// A file cannot be read from the offset on, for this reason. It is not known which batches it has there.
+    Unreadable(String),
 }
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (path, offset, (from, to)) = (self.path.display(), self.offset, self.lost);
-        match self.kind {
+        match &self.kind {
             DamageKind::Record => {
                 write!(f, "{path} is damaged at byte {offset}: batches {from} to {to} are lost")?
             }
@@ -87,6 +89,10 @@ impl std::fmt::Display for Damage {
                     "{path} begins after a gap: batches {from} to {to} are missing, because a file of the journal before it is missing or the database is older than the journal"
                 )?;
             }
+            DamageKind::Unreadable(why) => write!(
+                f,
+                "{path} cannot be read at byte {offset} ({why}): batches from {from} on may be there"
+            )?,
         }
         let (applied, without) = (self.applied, self.last.max(to).saturating_sub(self.applied));
         let folder = self.path.parent().unwrap_or(Path::new("."));

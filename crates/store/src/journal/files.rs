@@ -91,19 +91,31 @@ impl Files for OsFiles {
     }
 }
 
-/// Fills the buffer from the offset on. Returns how many bytes there were: fewer only at the end of the file.
+/// Fills the buffer from the offset on. Returns how many bytes there were before the end of the file or an error.
 pub(super) fn read_up_to<F: Files>(
     files: &F,
     file: &F::File,
     buffer: &mut [u8],
     offset: u64,
-) -> io::Result<usize> {
+) -> (usize, io::Result<()>) {
     let mut filled = 0;
     while filled < buffer.len() {
-        match files.read_at(file, &mut buffer[filled..], offset + filled as u64)? {
-            0 => break,
-            read => filled += read,
+        match files.read_at(file, &mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) => return (filled, Err(error)),
         }
     }
-    Ok(filled)
+    (filled, Ok(()))
+}
+
+/// Whether an error means that the content of a file is lost. Any other one, such as too many open files or a missing permission,
+/// says nothing about it.
+pub(super) fn is_content_lost(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    error.kind() == io::ErrorKind::InvalidData
+        || matches!(
+            Errno::from_io_error(error),
+            Some(Errno::IO | Errno::BADMSG | Errno::UCLEAN | Errno::ISDIR)
+        )
 }

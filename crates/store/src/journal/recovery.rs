@@ -7,7 +7,7 @@
 use super::error::{Damage, DamageKind, JournalError};
 use super::files::Files;
 use super::format::{HEADER_BLOCK, HistoryId, JournalBatch, JournalRecord, SegmentHeader, find_record};
-use super::segments::{FoundFile, SegmentWalk, Step, find_files, read_file};
+use super::segments::{FoundFile, SegmentContent, SegmentWalk, Step, find_files, read_file};
 use std::path::{Path, PathBuf};
 
 /// Where a database is. A journal continues it if it has exactly this batch, or begins right after it.
@@ -43,7 +43,7 @@ pub(crate) struct Summary {
 }
 
 /// Reads the journal in a folder and checks every batch after that of the database; they are durable in the journal when this
-/// returns. Fails if a needed batch is missing or damaged, and if the journal belongs to another history.
+/// returns. Fails if a needed batch is missing, damaged or cannot be read, and if the journal belongs to another history.
 pub(crate) fn open<F: Files>(
     files: F,
     folder: &Path,
@@ -170,12 +170,12 @@ impl<F: Files> Scan<'_, F> {
                 continue;
             }
             self.check_link(file, header, previous)?;
-            let bytes = read_file(self.files, &file.path)?;
-            let mut walk = SegmentWalk::new(&bytes, header, end_before, applied);
+            let content = read_file(self.files, &file.path)?;
+            let mut walk = SegmentWalk::new(&content, header, end_before, applied);
             self.walk((file, next.map(|(next, _)| *next)), &mut walk, end, visit)?;
             previous = Some(walk.chain);
         }
-        self.check_later_files(begun.last().map(|(file, _)| file.number), end.last)
+        self.check_files_without_header(begun.last().map(|(file, _)| file.number), end.last)
     }
 
     /// Checks that a segment continues what was read before it: the database, or the segment before.
@@ -235,6 +235,9 @@ impl<F: Files> Scan<'_, F> {
                 }
                 Step::Record(_) => {}
                 Step::End => {
+                    if let Some(kind) = walk.unreadable() {
+                        return Err(self.damage(file, walk.offset as u64, kind, (end.last + 1, end.last)));
+                    }
                     if walk.is_torn() {
                         end.summary.torn = Some((file.path.clone(), walk.offset as u64));
                     }
@@ -242,6 +245,9 @@ impl<F: Files> Scan<'_, F> {
                 }
                 Step::Lost { to } => {
                     let lost = (walk.expected.max(applied + 1), to);
+                    if let Some(kind) = walk.unreadable() {
+                        return Err(self.damage(file, walk.offset as u64, kind, lost));
+                    }
                     return Err(match next.filter(|next| next.number > file.number + 1) {
                         Some(next) if walk.ends_before(to) => self.damage(next, 0, DamageKind::Missing, lost),
                         _ => self.damage(file, walk.offset as u64, DamageKind::Record, lost),
@@ -255,11 +261,15 @@ impl<F: Files> Scan<'_, F> {
         }
     }
 
-    /// A later file without a readable header was prepared and never begun, unless it has a record that continues the journal.
-    fn check_later_files(&self, newest: Option<u64>, last: u64) -> Result<(), JournalError> {
-        let later = self.found.iter().filter(|file| newest.is_none_or(|newest| file.number > newest));
-        for file in later {
-            let bytes = read_file(self.files, &file.path)?;
+    /// A later file without a header was prepared and never begun, unless it has a record that continues the journal. What cannot
+    /// be read of it, and of a header, may be such a record.
+    fn check_files_without_header(&self, newest: Option<u64>, last: u64) -> Result<(), JournalError> {
+        for file in self.found.iter().filter(|file| file.header.is_none()) {
+            let is_later = newest.is_none_or(|newest| file.number > newest);
+            if !is_later && file.unreadable.is_none() {
+                continue;
+            }
+            let SegmentContent { bytes, unreadable } = read_file(self.files, &file.path)?;
             let newer =
                 find_record(&bytes, HEADER_BLOCK as usize, self.position.history.seed(), |_, sequence| {
                     sequence > last
@@ -267,15 +277,28 @@ impl<F: Files> Scan<'_, F> {
             if let Some((_, record)) = newer {
                 return Err(self.damage(file, 0, DamageKind::Header, (last + 1, record.sequence)));
             }
+            if let Some(why) = unreadable {
+                let kind = DamageKind::Unreadable(why);
+                return Err(self.damage(file, bytes.len() as u64, kind, (last + 1, last)));
+            }
         }
         Ok(())
     }
 
     /// Builds the error. Looks how far intact records go, and whether the lost ones are in a file with a damaged header.
-    fn damage(&self, file: &FoundFile, offset: u64, kind: DamageKind, lost: (u64, u64)) -> JournalError {
-        let (mut path, mut offset, mut kind, mut last) = (&file.path, offset, kind, lost.1);
+    fn damage(&self, found_at: &FoundFile, offset: u64, kind: DamageKind, lost: (u64, u64)) -> JournalError {
+        let (mut path, mut offset, mut kind, mut last) = (&found_at.path, offset, kind, lost.1);
         for file in self.found {
-            let Ok(bytes) = read_file(self.files, &file.path) else { continue };
+            let Ok(SegmentContent { bytes, unreadable }) = read_file(self.files, &file.path) else {
+                continue;
+            };
+            if let Some(why) = unreadable
+                && file.header.is_none()
+                && file.number < found_at.number
+                && kind == DamageKind::Missing
+            {
+                (path, offset, kind) = (&file.path, bytes.len() as u64, DamageKind::Unreadable(why));
+            }
             let from = HEADER_BLOCK as usize;
             let is_lost = |_, sequence| (lost.0..=lost.1).contains(&sequence);
             if file.header.is_none()

@@ -1,12 +1,12 @@
 //! Finds the journal's files in a folder, and walks over the records of one.
 
-use super::error::JournalError;
-use super::files::{Files, read_up_to};
+use super::error::{DamageKind, JournalError};
+use super::files::{Files, is_content_lost, read_up_to};
 use super::format::{
     FORMAT, HEADER_BLOCK, HEADER_BYTES, HistoryId, JournalRecord, RECORD_BYTES_MAX, SegmentHeader,
     find_record, has_record_start, record_at, record_bytes, resembles_record,
 };
-use std::io::{Error, ErrorKind};
+use std::io::{self, Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// No file of the journal is larger: it bounds the memory for reading one.
@@ -45,10 +45,19 @@ pub(super) struct FoundFile {
     pub(super) bytes: u64,
     /// `None` if the segment was prepared or recycled but never begun, or if its header is damaged.
     pub(super) header: Option<SegmentHeader>,
+    /// Why the header cannot be read.
+    pub(super) unreadable: Option<String>,
+}
+
+/// The content of one file of the journal.
+pub(super) struct SegmentContent {
+    pub(super) bytes: Vec<u8>,
+    /// Why what follows these bytes cannot be read.
+    pub(super) unreadable: Option<String>,
 }
 
 /// Lists the journal's files in the order of their numbers, with their headers. Fails if one belongs to another history or
-/// was written in a newer format.
+/// was written in a newer format. A file that cannot be read has no header.
 pub(super) fn find_files<F: Files>(
     files: &F,
     folder: &Path,
@@ -68,10 +77,10 @@ fn examine<F: Files>(
     let read = || {
         let file = files.open_for_reading(&path)?;
         let mut bytes = [0; HEADER_BYTES];
-        read_up_to(files, &file, &mut bytes, 0)?;
-        Ok((bytes, files.length(&file)?))
+        let (_, read) = read_up_to(files, &file, &mut bytes, 0);
+        Ok((bytes, files.length(&file)?, lost_content(read)?))
     };
-    let (bytes, length) = read().map_err(JournalError::at(&path))?;
+    let (bytes, length, unreadable) = read().map_err(JournalError::at(&path))?;
     let header = SegmentHeader::decode(&bytes);
     match header {
         Some(header) if header.history != history => {
@@ -83,30 +92,41 @@ fn examine<F: Files>(
         // A recycled file has the header of its last use until it is begun.
         header => {
             let header = header.filter(|header| header.number == number);
-            Ok(FoundFile { path, number, bytes: length, header })
+            Ok(FoundFile { path, number, bytes: length, header, unreadable })
         }
     }
 }
 
-/// Reads a whole file of the journal.
-pub(super) fn read_file<F: Files>(files: &F, path: &Path) -> Result<Vec<u8>, JournalError> {
+/// Reads a whole file of the journal, or what comes before the place where it cannot be read.
+pub(super) fn read_file<F: Files>(files: &F, path: &Path) -> Result<SegmentContent, JournalError> {
     let read = || {
         let file = files.open_for_reading(path)?;
         let length = files.length(&file)?;
-        if length > FILE_BYTES_MAX {
-            return Err(Error::new(ErrorKind::InvalidData, "the file is larger than any journal segment"));
-        }
-        let mut bytes = vec![0; length as usize];
-        let filled = read_up_to(files, &file, &mut bytes, 0)?;
+        let mut bytes = vec![0; length.min(FILE_BYTES_MAX) as usize];
+        let (filled, mut read) = read_up_to(files, &file, &mut bytes, 0);
         bytes.truncate(filled);
-        Ok(bytes)
+        if read.is_ok() && length > FILE_BYTES_MAX {
+            read =
+                Err(Error::new(ErrorKind::InvalidData, "the file is larger than any segment of a journal"));
+        }
+        Ok(SegmentContent { bytes, unreadable: lost_content(read)? })
     };
     read().map_err(JournalError::at(path))
 }
 
-/// Walks over the records of one segment.
+/// Returns why the content of a file is lost; none if it was read. Fails with any other error.
+fn lost_content(read: io::Result<()>) -> io::Result<Option<String>> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(error) if is_content_lost(&error) => Ok(Some(error.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Walks over the records of one segment, as far as it can be read.
 pub(super) struct SegmentWalk<'a> {
     bytes: &'a [u8],
+    unreadable: Option<&'a str>,
     seed: u32,
     salt: u64,
     /// The sequence after the last record of the segment, if a later segment says so.
@@ -132,14 +152,15 @@ pub(super) enum Step<'a> {
 
 impl<'a> SegmentWalk<'a> {
     pub(super) fn new(
-        bytes: &'a [u8],
+        content: &'a SegmentContent,
         header: &SegmentHeader,
         end: Option<u64>,
         applied: u64,
     ) -> SegmentWalk<'a> {
         let (salt, expected, chain) = (header.salt, header.first, header.chain);
         SegmentWalk {
-            bytes,
+            bytes: &content.bytes,
+            unreadable: content.unreadable.as_deref(),
             seed: header.history.seed(),
             salt,
             end,
@@ -175,6 +196,12 @@ impl<'a> SegmentWalk<'a> {
             Some((_, record)) => Step::Lost { to: record.sequence - 1 },
             None => self.end.map_or(Step::End, |end| Step::Lost { to: end - 1 }),
         }
+    }
+
+    /// Returns why the segment may have records after the last one that was found, although it has ended or they are lost.
+    pub(super) fn unreadable(&self) -> Option<DamageKind> {
+        let why = self.unreadable.filter(|_| self.end != Some(self.expected))?;
+        Some(DamageKind::Unreadable(why.to_owned()))
     }
 
     /// Whether the segment has nothing of the lost records up to this one: its file is complete, and others are missing.

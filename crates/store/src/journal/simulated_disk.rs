@@ -52,6 +52,8 @@ struct Inode {
     unsynced: BTreeMap<usize, Vec<[u8; SECTOR]>>,
     /// The lengths of the file since the last sync.
     lengths: Vec<usize>,
+    /// From this offset on, reads fail.
+    unreadable_from: Option<usize>,
 }
 
 enum NameChange {
@@ -120,6 +122,13 @@ impl SimulatedDisk {
         let inode = &mut disk.inodes[inode];
         inode.cached[bit / 8] ^= 1 << (bit % 8);
         inode.durable.clone_from(&inode.cached);
+    }
+
+    /// Makes reads of a file fail from this offset on.
+    pub(super) fn make_unreadable(&self, path: &Path, from: usize) {
+        let mut disk = self.lock();
+        let inode = disk.names[path];
+        disk.inodes[inode].unreadable_from = Some(from);
     }
 
     pub(super) fn content(&self, path: &Path) -> Vec<u8> {
@@ -335,8 +344,15 @@ impl Files for SimulatedDisk {
             0 if !buffer.is_empty() => 1 + disk.random().below(buffer.len() as u64) as usize,
             _ => buffer.len(),
         };
-        let content = disk.inodes[file.inode].cached.get(offset as usize..).unwrap_or(&[]);
-        let length = limit.min(content.len());
+        let inode = &disk.inodes[file.inode];
+        let content = inode.cached.get(offset as usize..).unwrap_or(&[]);
+        let mut length = limit.min(content.len());
+        if let Some(from) = inode.unreadable_from {
+            length = length.min(from.saturating_sub(offset as usize));
+            if length == 0 && !buffer.is_empty() {
+                return Err(rustix::io::Errno::IO.into());
+            }
+        }
         buffer[..length].copy_from_slice(&content[..length]);
         Ok(length)
     }

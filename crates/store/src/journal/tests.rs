@@ -86,7 +86,7 @@ fn journal_that_begins_after_a_gap_is_rejected() {
     let folder = TempDir::new().unwrap();
     start(folder.path(), 9).append(0, b"ten").unwrap();
     let Err(JournalError::Damaged(damage)) = recover(folder.path(), 4) else { panic!() };
-    assert_eq!((damage.kind, damage.lost), (DamageKind::Missing, (5, 9)));
+    assert_eq!((&damage.kind, damage.lost), (&DamageKind::Missing, (5, 9)));
     let text = damage.to_string();
     assert!(text.contains("batches 5 to 9 are missing"), "{text}");
     assert!(text.contains("up to 4, and 6 follow"), "{text}");

@@ -1,8 +1,8 @@
 //! What two nodes tell each other: one side runs the engine, the other serves customers and carriers. All of it is plain data.
 
+use super::envelope::NodeEnvelope;
+use crate::backend::{KeptOutcomes, NodeRun};
 use crate::error::{BackendErrorKind, StoreError};
-use crate::node_envelope::NodeEnvelope;
-use crate::node_run::{KeptOutcomes, NodeRun};
 use crate::record::Committed;
 use crate::writer::answers::Answer;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};

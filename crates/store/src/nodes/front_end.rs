@@ -2,19 +2,19 @@
 //! reports for its binds come back. What was sent and not answered is kept until the next engine has said what was run, and with
 //! which outcome.
 
+use super::envelope::{Inbox, NodeEnvelope};
 use super::frames::{self, HeldPart, Hello, Operation, RunBefore, ToEngine, ToNode, VERSION, Welcome};
 use super::held_links::{HeldLink, HeldLinks};
 use super::outgoing::Outgoing;
 use super::pending::PendingOperations;
 use super::remote_port::RemotePort;
 use super::wire::{NodeConnector, Reading, read_frame, read_next, write_frame, write_frames};
-use crate::access::Access;
+use crate::backend::NodeRun;
 use crate::error::StoreError;
-use crate::node_envelope::NodeEnvelope;
-use crate::node_run::NodeRun;
-use crate::shared::Shared;
 use crate::writer::operation::Op;
 use crate::writer::queue::OpQueue;
+use crate::writer::shared::Access;
+use crate::writer::shared::Shared;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::LinkId;
@@ -49,6 +49,7 @@ pub(crate) struct FrontEnd {
     ports_opened: AtomicU64,
     is_unreached: AtomicBool,
     shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
 }
 
 #[derive(Default)]
@@ -103,6 +104,7 @@ impl FrontEnd {
         store: [u8; 16],
         wire: Arc<NodeConnector>,
         shared: Arc<Shared>,
+        inbox: Arc<Inbox>,
     ) -> FrontEnd {
         FrontEnd {
             run,
@@ -114,6 +116,7 @@ impl FrontEnd {
             ports_opened: AtomicU64::new(0),
             is_unreached: AtomicBool::new(false),
             shared,
+            inbox,
         }
     }
 
@@ -338,7 +341,7 @@ impl FrontEnd {
                 let own = Arc::into_inner(committed).filter(|_| self.state().connection == connection);
                 own.into_iter().for_each(|committed| self.shared.feed.push_committed(committed));
             }
-            ToNode::NodeEnvelope(envelope) => self.shared.inbox.put(envelope),
+            ToNode::NodeEnvelope(envelope) => self.inbox.put(envelope),
             ToNode::CatalogueChanged => self.shared.catalogue_changed.send_modify(|count| *count += 1),
         }
     }
@@ -401,7 +404,7 @@ impl FrontEnd {
 fn operation(op: &Op) -> Option<Operation<'_>> {
     match op {
         Op::Command(command, _) => Some(Operation::Command(Cow::Borrowed(command))),
-        Op::Accept(queued, _) => Some(Operation::Accept(Cow::Borrowed(&queued.acceptance))),
+        Op::Accept(queued, _) => Some(Operation::Accept(Cow::Borrowed(&*queued.acceptance))),
         Op::OpenLink(open, ..) => Some(Operation::OpenLink(*open)),
         Op::Stop(_) => None,
     }

@@ -3,9 +3,9 @@
 use super::frames::{Hello, VERSION, Welcome};
 use super::session::NodeSession;
 use super::sessions::EngineSessions;
-use super::strangers::{Line, Strangers};
+use super::strangers::{Line, LineLimit, Strangers};
 use super::wire::{NodeConnector, Reading, Writing, decoded, read_octets, write_frame};
-use crate::lease::BootTime;
+use crate::backend::BootTime;
 use hermod_domain::time::Timestamp;
 use metrics::counter;
 use std::io;
@@ -23,6 +23,9 @@ const CLOCKS_DIFFER_MAX: Duration = Duration::from_secs(5);
 const GREETING_MAX: Duration = Duration::from_secs(3);
 /// How often the log is looked after while nobody connects.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Pause after a connection could not be accepted. The cause, such as too many open files, lasts: without a pause the next try
+/// would fail at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Accepts nodes. `engine` has the sessions while this process runs the engine.
 pub(crate) async fn listen(
@@ -33,10 +36,12 @@ pub(crate) async fn listen(
     engine: watch::Receiver<Option<Arc<EngineSessions>>>,
 ) {
     let strangers = Arc::new(Strangers::default());
+    let mut failed_accepts = LineLimit::default();
     let mut tasks = JoinSet::new();
     loop {
         while tasks.try_join_next().is_some() {}
-        let Ok((socket, peer)) = within(LOOK_EVERY, listener.accept()).await else {
+        let accepted = accept(listener.accept(), &mut failed_accepts);
+        let Ok((socket, peer)) = within(LOOK_EVERY, accepted).await else {
             if let Some(Line { failed }) = strangers.line(BootTime::now().since_boot()) {
                 tracing::warn!(failed, "{REFUSED}");
             }
@@ -69,6 +74,18 @@ pub(crate) async fn listen(
             }
         });
     }
+}
+
+/// Accepts a connection. After an error it pauses, and the log gets a line a minute.
+async fn accept<T>(accepting: impl Future<Output = io::Result<T>>, failed: &mut LineLimit) -> io::Result<T> {
+    let accepted = accepting.await;
+    if let Err(error) = &accepted {
+        if let Some(Line { failed }) = failed.note(BootTime::now().since_boot()) {
+            tracing::warn!(%error, failed, "Connections to the node port could not be accepted since the last such line");
+        }
+        pause(ACCEPT_PAUSE).await;
+    }
+    accepted
 }
 
 /// What the log says of connections that were not served.
@@ -131,7 +148,31 @@ fn refusal(hello: &Hello, store: [u8; 16], here: Timestamp) -> Option<String> {
         .then(|| format!("the clocks of the nodes differ by {} s; set them by NTP", differ.as_secs()))
 }
 
+#[expect(clippy::disallowed_methods, reason = "no event says that the system accepts connections again")]
+async fn pause(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}
+
 #[expect(clippy::disallowed_methods, reason = "a connection that proves nothing is noticed in real time")]
 async fn within<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     tokio::time::timeout(limit, work).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connection_that_cannot_be_accepted_pauses_and_the_log_gets_one_line() {
+        let (begun, mut failed) = (BootTime::now().since_boot(), LineLimit::default());
+        for _ in 0..2 {
+            let too_many_files = io::Error::from(rustix::io::Errno::MFILE);
+            let error =
+                accept(std::future::ready(Err::<(), _>(too_many_files)), &mut failed).await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::MFILE.raw_os_error()));
+        }
+        let now = BootTime::now().since_boot();
+        assert!(now - begun >= 2 * ACCEPT_PAUSE, "{:?}", now - begun);
+        assert_eq!(failed.note(now), None, "the first failure was logged");
+    }
 }

@@ -1,7 +1,7 @@
 //! Frames on their way to another node. One task writes them to the socket, all that wait at once.
 
+use super::envelope::count_lost;
 use super::frames::encode;
-use crate::node_envelope::count_lost;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;

@@ -5,9 +5,9 @@
 
 use super::frames::ToEngine;
 use super::outgoing::Outgoing;
-use crate::access::Access;
-use crate::report_port::ReportPort;
 use crate::writer::operation::Op;
+use crate::writer::report_port::ReportPort;
+use crate::writer::shared::Access;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Report, ReportId, ReportOutcome};

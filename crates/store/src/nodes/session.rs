@@ -1,19 +1,19 @@
 //! The session of one node that is connected to the engine: puts its operations into the writer's queue, and sends back answers,
 //! parts for links and reports for binds.
 
+use super::envelope::NodeEnvelope;
 use super::frames::{self, Hello, Operation, ResumedLink, ToEngine, ToNode, Welcome};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
-use super::sessions::{ENGINES_TIME, EngineSessions};
+use super::sessions::{Begun, ENGINES_TIME, EngineSessions};
 use super::wire::{Reading, Writing, read_next, write_frame, write_frames};
+use crate::backend::{NodeRun, SentBy};
 use crate::error::StoreError;
-use crate::node_envelope::NodeEnvelope;
-use crate::node_run::{NodeRun, SentBy};
-use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::PassedOn;
-use crate::report_port::ReportPort;
 use crate::writer::answers::{NodeReply, UnsentAnswers};
+use crate::writer::operation::QueuedAcceptance;
 use crate::writer::operation::{Op, Reply};
+use crate::writer::report_port::ReportPort;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{CloseLink, OpenLink};
@@ -57,7 +57,7 @@ impl NodeSession {
         mut writing: Writing,
     ) -> io::Result<()> {
         let (run, outgoing) = (hello.run(), Arc::new(Outgoing::default()));
-        let Some(answers) = sessions.begin(run, &outgoing) else {
+        let Some(Begun { answers, turn }) = sessions.begin(run, &outgoing) else {
             write_frame(&mut writing, &Welcome::NotHere).await?;
             return writing.flush().await;
         };
@@ -70,9 +70,12 @@ impl NodeSession {
             receivers: HashMap::new(),
             tasks: JoinSet::new(),
         };
-        let before = sessions.run_before(run).await.map_err(io::Error::other)?;
-        write_frame(&mut writing, &Welcome::Served(before)).await?;
-        writing.flush().await?;
+        // The session before may be taking back parts: what it began, it ends.
+        let Some(_turn) = session.unless_replaced(turn.lock_owned()).await else { return Ok(()) };
+        let Some(welcomed) = session.unless_replaced(session.welcome(&mut writing)).await else {
+            return Ok(());
+        };
+        welcomed?;
         let ping = frames::encode(&ToNode::Ping).map_err(io::Error::other)?;
         session.tasks.spawn(write_frames(writing, outgoing.clone(), ping));
         let changes = sessions.access.shared.catalogue_changed.subscribe();
@@ -82,28 +85,33 @@ impl NodeSession {
             session.tasks.spawn(send_committed(batches, outgoing.clone()));
         }
         session.tasks.spawn(send_answers(sessions.clone(), run, answers, outgoing.clone()));
-        let ended = tokio::select! {
-            biased;
-            // The node has connected again, or is dead.
-            () = outgoing.closed() => Ok(()),
-            ended = session.read_frames(&mut reading) => Err(ended),
-        };
-        outgoing.close();
-        drop(session);
-        ended
+        session.read_frames(&mut reading).await
     }
 
-    async fn read_frames(&mut self, reading: &mut Reading) -> io::Error {
-        let mut buffer = Vec::new();
-        loop {
-            let frame = match read_next(reading, &mut buffer).await {
-                Ok(frame) => frame,
-                Err(error) => return error,
-            };
-            if let Err(error) = self.handle(frame).await {
-                return io::Error::other(error);
-            }
+    /// Tells the node which of its operations were run.
+    async fn welcome(&self, writing: &mut Writing) -> io::Result<()> {
+        let before = self.sessions.run_before(self.run).await.map_err(io::Error::other)?;
+        write_frame(writing, &Welcome::Served(before)).await?;
+        writing.flush().await
+    }
+
+    /// Returns none once the node has connected again, or is dead.
+    async fn unless_replaced<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.outgoing.closed() => None,
+            done = work => Some(done),
         }
+    }
+
+    /// Reads until the session is replaced or the connection is lost. A frame that was begun is handled to its end: half of what a
+    /// node said would lose parts.
+    async fn read_frames(&mut self, reading: &mut Reading) -> io::Result<()> {
+        let mut buffer = Vec::new();
+        while let Some(frame) = self.unless_replaced(read_next(reading, &mut buffer)).await {
+            self.handle(frame?).await.map_err(io::Error::other)?;
+        }
+        Ok(())
     }
 
     async fn handle(&mut self, frame: ToEngine<'_>) -> Result<(), StoreError> {
@@ -168,7 +176,12 @@ impl NodeSession {
         for (open, slots, mailbox) in opened {
             let place = self.sessions.access.queue.reserve().await?;
             let reply = Reply::Caller(oneshot::channel().0);
-            place.send(Op::OpenLink(open, mailbox, reply));
+            {
+                let state = self.sessions.state();
+                // A link that is opened for a dead node would keep its parts.
+                state.nodes.get(&self.run).ok_or(StoreError::Closed)?;
+                place.send(Op::OpenLink(open, mailbox, reply));
+            }
             let grant = LinkBatch {
                 carrier: open.carrier,
                 ids: IdConversion::None,
@@ -235,10 +248,9 @@ impl Drop for NodeSession {
         if !node.is_served_by(&self.outgoing) {
             return;
         }
-        for (id, link) in &node.links {
+        for (link, carrier) in node.all_links() {
             if let Ok(place) = self.sessions.access.queue.try_reserve() {
-                let close = CloseLink { carrier: link.carrier, link: *id };
-                place.send(Op::Command(close.into(), None));
+                place.send(Op::Command(CloseLink { carrier, link }.into(), None));
             }
         }
     }

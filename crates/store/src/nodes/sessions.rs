@@ -3,16 +3,16 @@
 //! When a node is lost, its links get no more parts at once. The parts that they have stay theirs until the node is back and
 //! says which of them it has, or until it is declared dead: then they are in doubt.
 
+use super::envelope::{Inbox, NodeEnvelope};
 use super::frames::{self, HeldPart, RunBefore, ToNode};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
-use crate::access::Access;
+use crate::backend::NodeRun;
 use crate::backend::NodesStatus;
 use crate::error::StoreError;
-use crate::node_envelope::NodeEnvelope;
-use crate::node_run::NodeRun;
 use crate::writer::answers::UnsentAnswers;
 use crate::writer::operation::{Op, Reply};
+use crate::writer::shared::Access;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -41,6 +41,7 @@ pub(crate) struct EngineSessions {
     pub(super) access: Arc<Access>,
     state: Mutex<NodeSessions>,
     status: watch::Receiver<NodesStatus>,
+    inbox: Arc<Inbox>,
 }
 
 #[derive(Default)]
@@ -53,7 +54,12 @@ pub(super) struct NodeSessions {
 
 #[derive(Default)]
 pub(super) struct NodeLink {
+    /// Those that the node named in this session.
     pub(super) links: HashMap<LinkId, RemoteLink>,
+    /// Those of earlier sessions. Their parts are not sent any more: the node says first which parts it has.
+    left: Vec<(LinkId, RemoteLink)>,
+    /// Held by the session that is served. The next one begins when it has ended.
+    turn: Arc<tokio::sync::Mutex<()>>,
     pub(super) answers: Arc<UnsentAnswers>,
     /// The last operation that was put into the queue.
     pub(super) queued: u64,
@@ -64,7 +70,27 @@ pub(super) struct NodeLink {
     pub(super) session: Option<Arc<Outgoing>>,
 }
 
+/// What a session begins with.
+pub(super) struct Begun {
+    pub answers: Arc<UnsentAnswers>,
+    pub turn: Arc<tokio::sync::Mutex<()>>,
+}
+
 impl NodeLink {
+    /// Begins a session, and ends an earlier one.
+    fn begin(&mut self, outgoing: &Arc<Outgoing>) {
+        self.left.extend(self.links.drain());
+        if let Some(earlier) = self.session.replace(outgoing.clone()) {
+            earlier.close();
+        }
+    }
+
+    /// Returns the links that the engine may still know.
+    pub(super) fn all_links(&self) -> impl Iterator<Item = (LinkId, CarrierId)> {
+        let left = self.left.iter().map(|(id, link)| (*id, link.carrier));
+        self.links.iter().map(|(id, link)| (*id, link.carrier)).chain(left)
+    }
+
     /// Follows what the node does with its links.
     pub(super) fn note(&mut self, number: u64, command: &AnyCommand) {
         match command {
@@ -115,9 +141,10 @@ impl EngineSessions {
         access: Arc<Access>,
         unclaimed: Unclaimed,
         status: watch::Receiver<NodesStatus>,
+        inbox: Arc<Inbox>,
     ) -> EngineSessions {
         let state = Mutex::new(NodeSessions { unclaimed, ..NodeSessions::default() });
-        EngineSessions { own, access, state, status }
+        EngineSessions { own, access, state, status, inbox }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, NodeSessions> {
@@ -132,23 +159,21 @@ impl EngineSessions {
             }
         }
         if envelope.is_for(self.own) {
-            self.access.shared.inbox.put(envelope);
+            self.inbox.put(envelope);
         }
     }
 
     /// Begins the session of a node, and ends an earlier one. Returns none for a node that is not known: it is dead, or so new that
     /// the next renewal will tell.
-    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Arc<UnsentAnswers>> {
+    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Begun> {
         let is_member = self.status.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
         let mut state = self.state();
         if !is_member || state.ended.contains(&run) {
             return None;
         }
         let node = state.nodes.entry(run).or_default();
-        if let Some(earlier) = node.session.replace(outgoing.clone()) {
-            earlier.close();
-        }
-        Some(node.answers.clone())
+        node.begin(outgoing);
+        Some(Begun { answers: node.answers.clone(), turn: node.turn.clone() })
     }
 
     /// Returns the operations of a node that were run. Waits for those that are in the queue.
@@ -182,7 +207,7 @@ impl EngineSessions {
             if let Some(session) = node.session {
                 session.close();
             }
-            lost.extend(self.close_links(node.links).await?);
+            lost.extend(self.close_links(node.links.into_iter().chain(node.left)).await?);
         }
         self.report(lost, SubmitResponse::NoResponse).await
     }
@@ -207,7 +232,7 @@ impl EngineSessions {
     /// Closes links at the engine. Returns the parts that their node had, or would have had.
     pub(super) async fn close_links(
         &self,
-        links: HashMap<LinkId, RemoteLink>,
+        links: impl IntoIterator<Item = (LinkId, RemoteLink)>,
     ) -> Result<Vec<HeldPart>, StoreError> {
         let mut parts = Vec::new();
         for (id, link) in links {
@@ -227,12 +252,13 @@ impl EngineSessions {
         run: NodeRun,
         links: HashMap<LinkId, RemoteLink>,
         held: &HashSet<HeldPart>,
-    ) -> HashMap<LinkId, RemoteLink> {
+    ) -> Vec<(LinkId, RemoteLink)> {
         let mut state = self.state();
         state.unclaimed.parts.retain(|part| !held.contains(part));
         state.unclaimed.waits_for.remove(&run);
-        let node = state.nodes.get_mut(&run);
-        node.map(|node| std::mem::replace(&mut node.links, links)).unwrap_or_default()
+        let Some(node) = state.nodes.get_mut(&run) else { return Vec::new() };
+        node.left.extend(std::mem::replace(&mut node.links, links));
+        std::mem::take(&mut node.left)
     }
 
     /// Returns the runs of the nodes that have a session, or had one.
@@ -303,5 +329,32 @@ impl EngineSessions {
     pub(super) async fn queue(&self, command: impl Into<AnyCommand>) -> Result<(), StoreError> {
         self.access.queue.reserve().await?.send(Op::Command(command.into(), None));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_engine::ops::Handout;
+
+    #[test]
+    fn what_a_session_left_in_a_mailbox_is_not_sent_by_the_next_one() {
+        let (link, carrier) = (LinkId::NONE, CarrierId::new(1));
+        let mut node = NodeLink::default();
+        node.begin(&Arc::default());
+        node.links.insert(link, RemoteLink::new(carrier));
+        node.links[&link].mailbox.put(Handout { received: vec![7], ..Handout::default() });
+
+        let next = Arc::new(Outgoing::default());
+        node.begin(&next);
+        node.send_answers();
+
+        assert_eq!(next.octets(), 0, "the node has not said what it has");
+        assert_eq!(
+            node.all_links().collect::<Vec<_>>(),
+            [(link, carrier)],
+            "the end of the session closes it"
+        );
+        assert!(!node.left[0].1.mailbox.is_empty(), "it returns to the engine when the link is closed");
     }
 }

@@ -61,9 +61,32 @@ pub(super) struct Strangers {
 struct State {
     greetings: usize,
     addresses: HashMap<IpAddr, Address>,
+    lines: LineLimit,
+}
+
+/// Limits the lines of the log about one kind of failure to one in [`LINE_EVERY`].
+#[derive(Default)]
+pub(super) struct LineLimit {
     /// Failures since the last line.
     unlogged: u64,
-    last_line: Option<Duration>,
+    last: Option<Duration>,
+}
+
+impl LineLimit {
+    /// Counts a failure. Returns a line if the log gets one now.
+    pub(super) fn note(&mut self, now: Duration) -> Option<Line> {
+        self.unlogged += 1;
+        self.line(now)
+    }
+
+    /// Returns a line if there is something to log and the last one is old enough.
+    fn line(&mut self, now: Duration) -> Option<Line> {
+        if self.unlogged == 0 || self.last.is_some_and(|last| now < last + LINE_EVERY) {
+            return None;
+        }
+        self.last = Some(now);
+        Some(Line { failed: std::mem::take(&mut self.unlogged) })
+    }
 }
 
 #[derive(Default)]
@@ -106,18 +129,12 @@ impl Strangers {
 
     /// Counts a connection that failed or was refused. Returns a line if the log gets one now.
     pub(super) fn note(&self, now: Duration) -> Option<Line> {
-        self.lock().unlogged += 1;
-        self.line(now)
+        self.lock().lines.note(now)
     }
 
     /// Returns a line if there is something to log and the last one is old enough.
     pub(super) fn line(&self, now: Duration) -> Option<Line> {
-        let mut state = self.lock();
-        if state.unlogged == 0 || state.last_line.is_some_and(|last| now < last + LINE_EVERY) {
-            return None;
-        }
-        state.last_line = Some(now);
-        Some(Line { failed: std::mem::take(&mut state.unlogged) })
+        self.lock().lines.line(now)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

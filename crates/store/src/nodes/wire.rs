@@ -4,8 +4,8 @@
 
 use super::frames::{self, FRAME_MAX};
 use super::outgoing::Outgoing;
+use crate::backend::NodeKey;
 use crate::error::StoreError;
-use crate::server::NodeKey;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};

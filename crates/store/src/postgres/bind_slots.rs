@@ -7,8 +7,8 @@
 use super::as_values;
 use super::writing::failed;
 use crate::error::StoreError;
-use crate::node_run::NodeRun;
-use crate::server::Server;
+use crate::sql::nodes::NodeRun;
+use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{Session, values};
 use hermod_domain::ids::ConnectionId;
 use rusqlite::ToSql;

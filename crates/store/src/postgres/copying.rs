@@ -1,16 +1,15 @@
 //! A server as a side of a copy of a store: checks that no gateway and no other copy uses it, and that its pepper is the right one.
 
-use super::copy_turn;
-use super::membership::check_unused;
+use super::database::{self, PepperFingerprint, read_pepper};
+use super::membership::{check_unused, keep_nodes_away};
 use super::partitions;
-use super::pepper;
 use super::schema::Schema;
 use super::writing::{check_no_unfinished_copy, failed};
+use crate::error::CopyError;
 use crate::error::StoreError;
-use crate::server::Server;
 use crate::sql::postgres::Session;
+use crate::sql::postgres::server::Server;
 use crate::sql::{Connection, Error};
-use crate::store_copy::{CopyError, PepperFingerprint};
 use hermod_domain::ids::MessageId;
 use hermod_engine::tables::TableError;
 
@@ -61,7 +60,7 @@ pub(crate) fn check_copy_source(source: &Connection, server: &Server) -> Result<
 
 /// Claims a schema for the pepper of the store that is copied into it.
 pub(crate) fn claim_pepper(target: &Connection, fingerprint: PepperFingerprint) -> Result<(), TableError> {
-    Ok(pepper::claim(session_of(target), fingerprint).map(drop)?)
+    Ok(database::claim_pepper(session_of(target), fingerprint).map(drop)?)
 }
 
 /// Makes the partitions for messages and texts with ids between these, in the transaction of the caller.
@@ -80,12 +79,12 @@ pub(crate) fn make_partitions(
 
 /// Fails with [`StoreError::InUse`] if a gateway uses the schema, or another copy.
 fn take_turn(connection: &Connection, server: &Server) -> Result<(), StoreError> {
-    copy_turn::take(connection, server)?;
+    keep_nodes_away(connection, server)?;
     check_unused(session_of(connection), server)
 }
 
 fn is_of_another(connection: &Connection, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-    let claimed = pepper::read(session_of(connection)).map_err(TableError::from)?;
+    let claimed = read_pepper(session_of(connection)).map_err(TableError::from)?;
     Ok(claimed.is_some_and(|claimed| claimed != fingerprint))
 }
 

@@ -1,22 +1,23 @@
-//! The readers of a store on PostgreSQL, and the lock on its data folder.
+//! The readers of a store on PostgreSQL, the lock on its data folder, and the fingerprint of the pepper that its secrets depend on.
 
 use super::membership::{Introduction, Member};
-use super::pepper;
 use super::schema::Schema;
 use super::writing::{check_no_unfinished_copy, failed};
+use crate::data_folder::lock::{self, FolderLock};
 use crate::error::StoreError;
-use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
-use crate::server::Server;
-use crate::sql::postgres::Session;
+use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
+use crate::sql::postgres::server::Server;
+use crate::sql::postgres::{Session, values};
 use crate::sql::readers::Readers;
-use crate::sql::{Connection, Error};
-use crate::sqlite::lock::{self, FolderLock};
+use crate::sql::{self, Connection, Error};
 use crate::sqlite::schema as embedded;
-use crate::store_copy::PepperFingerprint;
 use hermod_engine::tables::TableError;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// Tells two peppers apart without revealing anything about them.
+pub type PepperFingerprint = [u8; 8];
 
 /// How long the server may take to answer a reader: longer than the statement timeout.
 const READ_MAX: Duration = Duration::from_secs(10);
@@ -95,13 +96,13 @@ impl PostgresDatabase {
     /// Returns the fingerprint of the pepper that the store belongs to; none if no gateway has claimed it yet.
     pub(crate) fn pepper(&self) -> Result<Option<PepperFingerprint>, StoreError> {
         let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
-        Ok(pepper::read(&session).map_err(TableError::from)?)
+        Ok(read_pepper(&session).map_err(TableError::from)?)
     }
 
     /// Claims the store for a pepper. Returns false if it belongs to another one.
     pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
         let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
-        Ok(pepper::claim(&session, fingerprint).map_err(TableError::from)?)
+        Ok(claim_pepper(&session, fingerprint).map_err(TableError::from)?)
     }
 
     /// Returns another connection that reads.
@@ -121,4 +122,18 @@ impl PostgresDatabase {
         self.readers.close();
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
+}
+
+/// Returns the fingerprint; none before the first gateway has claimed the store for its pepper.
+pub(super) fn read_pepper(session: &Session) -> sql::Result<Option<PepperFingerprint>> {
+    let rows = session.query("SELECT fingerprint FROM pepper_fingerprint", &[]).map_err(Error::from)?;
+    Ok(rows.first().map(|row| values::get(row, 0)).transpose()?)
+}
+
+/// Stores the fingerprint unless there is one. Returns whether the store now has this one: of several nodes that start
+/// together on an empty store, the first decides.
+pub(super) fn claim_pepper(session: &Session, fingerprint: PepperFingerprint) -> sql::Result<bool> {
+    let insert = "INSERT INTO pepper_fingerprint (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING";
+    session.execute(insert, &[&fingerprint]).map_err(Error::from)?;
+    Ok(read_pepper(session)? == Some(fingerprint))
 }

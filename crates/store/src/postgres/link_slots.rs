@@ -4,9 +4,9 @@
 use super::as_values;
 use super::writing::failed;
 use crate::error::StoreError;
-use crate::node_run::NodeRun;
-use crate::server::Server;
+use crate::sql::nodes::NodeRun;
 use crate::sql::postgres::Session;
+use crate::sql::postgres::server::Server;
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};

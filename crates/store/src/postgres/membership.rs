@@ -3,16 +3,16 @@
 //! A node is declared dead by raising the epoch of its row, which only works once its lease has expired on the server's clock.
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
-use super::copy_turn;
 use super::schema::{self, Schema};
 use super::writing::{check_no_unfinished_copy, failed};
 use super::{application_name, as_values};
 use crate::error::StoreError;
-use crate::lease::LEASE;
-use crate::node_run::NodeRun;
-use crate::server::Server;
+use crate::postgres::lease::LEASE;
 use crate::sql::Connection;
+use crate::sql::nodes::NodeRun;
+use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{Session, values};
+use hermod_engine::tables::TableError;
 use rusqlite::ToSql;
 use std::time::Duration;
 
@@ -27,6 +27,10 @@ const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /// How often to look whether a name is free, before the start fails.
 const NAME_TRIES: u32 = 35;
 const NAME_PAUSE: Duration = Duration::from_millis(200);
+
+/// The lock between a copy of a store and the nodes that join it: a copy has the schema for itself.
+const COPY_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('hermod copy ' || current_schema()))";
+const NODE_LOCK: &str = "SELECT pg_try_advisory_lock_shared(hashtext('hermod copy ' || current_schema()))";
 
 /// How a node introduces itself.
 #[derive(Clone, Debug)]
@@ -92,7 +96,7 @@ impl Member {
         let migrated = Connection::Postgres(Box::new(migrating));
         check_no_unfinished_copy(&migrated, server)?;
         // Held until this node has its row, which a copy looks for.
-        copy_turn::share(&migrated, server)?;
+        keep_copies_away(&migrated, server)?;
         let setup = format!("{SETUP} {}", schema::show_gateway(server));
         let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
         // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.
@@ -194,6 +198,21 @@ impl Member {
         self.session.query(leave, &[&id, &epoch]).map_err(failed)?;
         Ok(())
     }
+}
+
+/// Keeps nodes and other copies away until the connection ends. Fails with [`StoreError::InUse`] if another copy is being made,
+/// or a node is joining.
+pub(super) fn keep_nodes_away(connection: &Connection, server: &Server) -> Result<(), StoreError> {
+    if is_locked(connection, COPY_LOCK)? { Ok(()) } else { Err(StoreError::InUse(server.name().into())) }
+}
+
+/// Keeps copies away until the connection ends. Fails with [`StoreError::BeingCopied`] if one is being made.
+fn keep_copies_away(connection: &Connection, server: &Server) -> Result<(), StoreError> {
+    if is_locked(connection, NODE_LOCK)? { Ok(()) } else { Err(StoreError::BeingCopied(server.name())) }
+}
+
+fn is_locked(connection: &Connection, lock: &str) -> Result<bool, TableError> {
+    Ok(connection.query_row(lock, [], |row| row.get(0))?)
 }
 
 /// Fails with [`StoreError::InUse`] if a gateway uses the store of a server.

@@ -4,19 +4,29 @@
 //! *expand*, which earlier releases do not notice, or a *contract*, which takes away what they use. A schema has the lowest
 //! version that a release must know to use it; a contract raises it.
 
+use crate::error::MigrationError;
 use crate::error::StoreError;
-use crate::schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
-use crate::server::Server;
-use crate::sql::Error;
+use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
+use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{Session, values};
-use hermod_engine::tables::TableError;
+use crate::sql::{Error, described};
+use hermod_engine::tables::{CHANGES_FINGERPRINT, TableError, fingerprint};
 use rusqlite::ToSql;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 /// Every migration, in order; the schema version is the number of those applied. A released migration is never changed. An
-/// expand behind a contract belongs to a later release than that contract.
-const MIGRATIONS: &[Migration] =
-    &[Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") }];
+/// expand behind a contract belongs to a later release than that contract. Until the first release the first one follows the
+/// description of the tables; a release keeps its text.
+static MIGRATIONS: LazyLock<[Migration; 1]> = LazyLock::new(|| {
+    let sql = include_str!("tables.sql").to_owned() + &described::create_in_postgres();
+    [Migration { kind: MigrationKind::Expand, what: "create the tables", sql: sql.leak() }]
+});
+
+/// The comment on the table of the version: it marks a schema with these tables, as builds before the first release had others.
+/// A release keeps its number.
+static MADE_BY: LazyLock<String> =
+    LazyLock::new(|| format!("hermod {:08x}", fingerprint(CHANGES_FINGERPRINT, MIGRATIONS[0].sql)));
 
 /// One step from a schema version to the next.
 pub(super) struct Migration {
@@ -40,10 +50,14 @@ struct Version {
     compatible_from: i64,
 }
 
+impl Version {
+    const NONE: Version = Version { found: 0, compatible_from: 1 };
+}
+
 /// Returns the statement by which a connection shows that a gateway of this release uses the schema: a lock that it shares
 /// with others, with the version that it knows. It ends with the connection.
 pub(super) fn show_gateway(server: &Server) -> String {
-    show_gateway_knowing(server, MIGRATIONS)
+    show_gateway_knowing(server, &*MIGRATIONS)
 }
 
 fn show_gateway_knowing(server: &Server, migrations: &[Migration]) -> String {
@@ -61,7 +75,7 @@ fn count(migrations: &[Migration]) -> i64 {
 
 impl<'s> Schema<'s> {
     pub(super) fn new(session: &'s Session, server: &'s Server) -> Schema<'s> {
-        Schema { session, server, migrations: MIGRATIONS }
+        Schema { session, server, migrations: &*MIGRATIONS }
     }
 
     /// Creates the tables, or applies the migrations that earlier releases do not notice. Nodes that start together wait for
@@ -129,9 +143,6 @@ impl<'s> Schema<'s> {
         let run = |sql: &str| self.session.run(sql).map_err(Error::from);
         run("SELECT pg_advisory_xact_lock(hashtext('hermod migration'))")?;
         run(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.server.schema))?;
-        run(
-            "CREATE TABLE IF NOT EXISTS store_schema (version bigint NOT NULL, compatible_from bigint NOT NULL)",
-        )?;
         let status = self.status()?;
         let (found, known) = (status.found, status.known);
         if status.compatible_from > known {
@@ -147,7 +158,12 @@ impl<'s> Schema<'s> {
             run(migration.sql)?;
         }
         if let Some(last) = steps.last() {
-            run("DELETE FROM store_schema")?;
+            run(&format!(
+                "CREATE TABLE IF NOT EXISTS store_schema (version bigint NOT NULL, compatible_from bigint NOT NULL);
+                 COMMENT ON TABLE store_schema IS '{}';
+                 DELETE FROM store_schema",
+                *MADE_BY
+            ))?;
             let values: [&dyn ToSql; 2] = [&last.number, &compatible_from];
             let insert = "INSERT INTO store_schema (version, compatible_from) VALUES (?1, ?2)";
             self.session.execute(insert, &values).map_err(Error::from)?;
@@ -174,26 +190,27 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// Fails with [`StoreError::BeforeFirstRelease`] if an earlier build made the schema, which had another table of its version.
+    /// Fails with [`StoreError::BeforeFirstRelease`] if an earlier build made the schema, which had another table of its version
+    /// or no such comment on it.
     fn version(&self) -> Result<Version, TableError> {
-        if self.has_table("schema_version")? {
+        let marks =
+            "SELECT to_regclass('schema_version') IS NOT NULL, to_regclass('store_schema') IS NOT NULL,
+                 obj_description(to_regclass('store_schema'), 'pg_class')";
+        let marks = self.session.query(marks, &[]).map_err(Error::from)?;
+        let Some(marks) = marks.first() else { return Ok(Version::NONE) };
+        let (has_older, has_table) = (values::get(marks, 0)?, values::get(marks, 1)?);
+        let made_by: Option<String> = values::get(marks, 2)?;
+        if has_older || has_table && made_by.as_ref() != Some(&*MADE_BY) {
             return Err(StoreError::BeforeFirstRelease(self.place().into()).into());
         }
-        let none = Version { found: 0, compatible_from: 1 };
-        if !self.has_table("store_schema")? {
-            return Ok(none);
+        if !has_table {
+            return Ok(Version::NONE);
         }
         let rows = self.session.query("SELECT version, compatible_from FROM store_schema", &[]);
         let rows = rows.map_err(Error::from)?;
-        rows.first().map_or(Ok(none), |row| {
+        rows.first().map_or(Ok(Version::NONE), |row| {
             Ok(Version { found: values::get(row, 0)?, compatible_from: values::get(row, 1)? })
         })
-    }
-
-    fn has_table(&self, name: &str) -> Result<bool, TableError> {
-        let found = self.session.query("SELECT to_regclass(?1) IS NOT NULL", &[&name]);
-        let found = found.map_err(Error::from)?;
-        found.first().map_or(Ok(false), |row| Ok(values::get(row, 0)?))
     }
 
     fn place(&self) -> String {

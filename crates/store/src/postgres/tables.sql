@@ -1,148 +1,12 @@
--- The tables. The types of columns are bigint, text and bytea only. A text that a customer or a handset wrote may contain
--- U+0000, which PostgreSQL's text cannot hold: it is stored as bytea.
-
--- Short message ids for SMPP 3.3 binds, and the last one of each account.
-CREATE TABLE alias (
-    account     bigint NOT NULL,
-    alias       bigint NOT NULL,
-    message     bigint NOT NULL,
-    PRIMARY KEY (account, alias)
-);
-CREATE TABLE alias_counter (
-    account     bigint PRIMARY KEY,
-    last        bigint NOT NULL
-);
--- Who changed what, each line with the hash of those before it; and the ledger entry that a line is about, with its amounts.
-CREATE TABLE audit_log (
-    number      bigint PRIMARY KEY,
-    at          bigint NOT NULL,
-    account     bigint,
-    author      text COLLATE "C" NOT NULL,
-    origin      text COLLATE "C" NOT NULL,
-    action      text COLLATE "C" NOT NULL,
-    subject     text COLLATE "C" NOT NULL,
-    detail      text COLLATE "C" NOT NULL,
-    hash        bytea NOT NULL,
-    posting         bigint,
-    posted_balance  bigint,
-    posted_credit   bigint
-);
--- The end of the audit log, apart from its rows.
-CREATE TABLE audit_head (
-    id          bigint PRIMARY KEY,
-    number      bigint NOT NULL,
-    hash        bytea NOT NULL,
-    seal        bytea NOT NULL
-);
--- The balance of each account.
-CREATE TABLE balance (
-    account     bigint PRIMARY KEY,
-    balance     bigint NOT NULL,
-    credit_used bigint NOT NULL
-) WITH (fillfactor = 50);
--- Carriers that rejected a message do not get it again.
-CREATE TABLE carrier_refusal (
-    message     bigint NOT NULL,
-    carrier     bigint NOT NULL,
-    PRIMARY KEY (message, carrier)
-);
--- The setup: accounts, connections, carriers, routes, users.
-CREATE TABLE catalogue (
-    kind        text COLLATE "C" NOT NULL,
-    id          bigint NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    body        text COLLATE "C" NOT NULL,
-    PRIMARY KEY (kind, id),
-    UNIQUE (kind, name)
-);
--- The account that last wrote to a handset from a shared number.
-CREATE TABLE conversation (
-    handset     bigint NOT NULL,
-    number      text COLLATE "C" NOT NULL,
-    account     bigint NOT NULL,
-    connection  bigint NOT NULL,
-    message     bigint NOT NULL,
-    at          bigint NOT NULL,
-    PRIMARY KEY (handset, number)
-);
--- The requests of customers to the operator.
-CREATE TABLE customer_request (
-    id          bigint PRIMARY KEY,
-    account     bigint NOT NULL,
-    kind        bigint NOT NULL,
-    subject     text COLLATE "C" NOT NULL,
-    connection  bigint,
-    details     text COLLATE "C" NOT NULL,
-    author      text COLLATE "C" NOT NULL,
-    made_at     bigint NOT NULL,
-    state       bigint NOT NULL,
-    ended_at    bigint,
-    ended_by    text COLLATE "C" NOT NULL,
-    reason      text COLLATE "C" NOT NULL
-);
--- Messages and charges of each account per UTC day of acceptance.
-CREATE TABLE daily (
-    account     bigint NOT NULL,
-    day         bigint NOT NULL,
-    messages    bigint NOT NULL,
-    spend       bigint NOT NULL,
-    PRIMARY KEY (account, day)
-) WITH (fillfactor = 50);
--- The results of parts that carriers accepted, by the day of acceptance.
-CREATE TABLE delivery (
-    day         bigint NOT NULL,
-    carrier     bigint NOT NULL,
-    country     text COLLATE "C" NOT NULL,
-    network     text COLLATE "C" NOT NULL,
-    sent        bigint NOT NULL,
-    delivered   bigint NOT NULL,
-    failed      bigint NOT NULL,
-    expired     bigint NOT NULL,
-    rejected    bigint NOT NULL,
-    within_5s   bigint NOT NULL,
-    within_15s  bigint NOT NULL,
-    within_1m   bigint NOT NULL,
-    within_5m   bigint NOT NULL,
-    within_1h   bigint NOT NULL,
-    longer      bigint NOT NULL,
-    time_ms     bigint NOT NULL,
-    PRIMARY KEY (day, carrier, country, network)
-);
+-- The tables of the store on a server, except those that the engine describes (engine/src/tables/described.rs). The types of
+-- columns are bigint, text and bytea only. A text that a customer or a handset wrote may contain U+0000, which PostgreSQL's text
+-- cannot hold: it is stored as bytea.
 -- Erasures of phone numbers, by keyed digests of the numbers. Account 0: all accounts.
 CREATE TABLE erasure (
     digest      bytea NOT NULL,
     account     bigint NOT NULL,
     at          bigint NOT NULL,
     PRIMARY KEY (digest, account)
-);
--- Reports that were given up.
-CREATE TABLE given_up (
-    id          bigint PRIMARY KEY,
-    account     bigint NOT NULL,
-    connection  bigint NOT NULL,
-    message     bigint NOT NULL,
-    told        bigint NOT NULL,
-    at          bigint NOT NULL,
-    given_up_at bigint NOT NULL,
-    status      bigint
-);
--- MO messages, numbered by account.
-CREATE TABLE inbound (
-    account     bigint NOT NULL,
-    id          bigint NOT NULL,
-    message     bigint NOT NULL,
-    source      text COLLATE "C" NOT NULL,
-    dest        text COLLATE "C" NOT NULL,
-    text        bytea NOT NULL,
-    received_at bigint NOT NULL,
-    wire        bytea,
-    missing     bigint NOT NULL DEFAULT 0,
-    PRIMARY KEY (account, id)
-);
-CREATE TABLE inbound_counter (
-    account     bigint PRIMARY KEY,
-    last        bigint NOT NULL,
-    message     bigint NOT NULL
 );
 -- Concatenated MO messages with missing parts, their parts, and digests of recent MO messages.
 CREATE TABLE inbound_group (
@@ -208,18 +72,6 @@ CREATE TABLE late_part (
     expires_at  bigint NOT NULL,
     PRIMARY KEY (carrier, account, message, no)
 );
--- Every change of a balance other than the charge of a message.
-CREATE TABLE ledger (
-    id          bigint PRIMARY KEY,
-    account     bigint NOT NULL,
-    at          bigint NOT NULL,
-    kind        bigint NOT NULL,
-    balance     bigint NOT NULL,
-    credit_used bigint NOT NULL,
-    message     bigint,
-    note        text COLLATE "C" NOT NULL,
-    reference   text COLLATE "C"
-);
 -- MT messages, from acceptance until they are purged, in partitions of ids that `partitions.rs` makes and drops. Messages for
 -- which there is none are in `message_default`.
 CREATE TABLE message (
@@ -242,13 +94,6 @@ CREATE TABLE message (
     origin      bytea
 ) PARTITION BY RANGE (id);
 CREATE TABLE message_default PARTITION OF message DEFAULT WITH (fillfactor = 80);
--- Exceptional facts about messages that later decisions need.
-CREATE TABLE message_exception (
-    message     bigint PRIMARY KEY,
-    failed_over bigint NOT NULL,
-    unknown_at  bigint,
-    late_receipts bigint NOT NULL
-);
 -- What customers wrote, until its retention ends: a partition for each day.
 CREATE TABLE message_text (
     id          bigint PRIMARY KEY,
@@ -257,27 +102,6 @@ CREATE TABLE message_text (
     shape       bytea
 ) PARTITION BY RANGE (id);
 CREATE TABLE message_text_default PARTITION OF message_text DEFAULT;
--- Numbers that an account must not write to.
-CREATE TABLE opt_out (
-    account     bigint NOT NULL,
-    number      bigint NOT NULL,
-    at          bigint NOT NULL,
-    how         text COLLATE "C" NOT NULL,
-    PRIMARY KEY (account, number)
-);
--- Receipts that matched no part, and how many were given up.
-CREATE TABLE parked (
-    carrier     bigint NOT NULL,
-    key         bytea NOT NULL,
-    raw         bytea NOT NULL,
-    verdict     bigint NOT NULL,
-    err         bigint NOT NULL,
-    word        text COLLATE "C",
-    source      bigint,
-    at          bigint NOT NULL,
-    ambiguous   bigint NOT NULL,
-    PRIMARY KEY (carrier, key, raw)
-);
 -- The parts of messages that are not final. The key gives the order of a queue.
 CREATE TABLE part (
     carrier     bigint NOT NULL,
@@ -292,20 +116,6 @@ CREATE TABLE part (
     expires_at  bigint NOT NULL,
     PRIMARY KEY (carrier, account, message, no)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
--- The entries of provision files as they were last applied.
-CREATE TABLE provisioned (
-    kind        text COLLATE "C" NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    body        text COLLATE "C" NOT NULL,
-    PRIMARY KEY (kind, name)
-);
-CREATE TABLE receipt_loss (
-    day         bigint NOT NULL,
-    carrier     bigint NOT NULL,
-    too_old     bigint NOT NULL,
-    crowded_out bigint NOT NULL,
-    PRIMARY KEY (day, carrier)
-);
 -- Reports that wait for delivery over SMPP.
 CREATE TABLE report (
     connection  bigint NOT NULL,
@@ -324,24 +134,6 @@ CREATE TABLE report (
 CREATE TABLE retention (
     what        bigint PRIMARY KEY,
     upto        bigint NOT NULL
-);
--- Texts that wait for a decision of the operator.
-CREATE TABLE review (
-    id          bigint PRIMARY KEY,
-    account     bigint NOT NULL,
-    digest      bytea NOT NULL,
-    source      text COLLATE "C" NOT NULL,
-    dest        bigint NOT NULL,
-    text        bytea NOT NULL,
-    rules       text COLLATE "C" NOT NULL,
-    opened_at   bigint NOT NULL,
-    last_at     bigint NOT NULL,
-    seen        bigint NOT NULL,
-    state       bigint NOT NULL,
-    decided_at  bigint,
-    decided_by  text COLLATE "C" NOT NULL,
-    reason      text COLLATE "C" NOT NULL DEFAULT '',
-    UNIQUE (account, digest)
 );
 -- Rows that could not be read.
 CREATE TABLE set_aside (
@@ -372,36 +164,6 @@ CREATE TABLE timeline (
     what        text COLLATE "C" NOT NULL,
     detail      text COLLATE "C" NOT NULL
 );
--- MO messages to numbers that no account owns.
-CREATE TABLE unassigned_inbound (
-    message     bigint PRIMARY KEY,
-    carrier     bigint NOT NULL,
-    source      text COLLATE "C" NOT NULL,
-    dest        text COLLATE "C" NOT NULL,
-    text        bytea NOT NULL,
-    wire        bytea NOT NULL,
-    missing     bigint NOT NULL,
-    received_at bigint NOT NULL
-);
--- Parts that a carrier accepted without a usable id.
-CREATE TABLE unnamed (
-    carrier     bigint NOT NULL,
-    dest        bigint NOT NULL,
-    message     bigint NOT NULL,
-    part        bigint NOT NULL,
-    account     bigint NOT NULL,
-    at          bigint NOT NULL,
-    PRIMARY KEY (carrier, dest, message, part)
-);
--- Sessions and one-time links of users.
-CREATE TABLE user_token (
-    digest      bytea PRIMARY KEY,
-    "user"      bigint NOT NULL,
-    purpose     bigint NOT NULL,
-    made_at     bigint NOT NULL,
-    expires_at  bigint NOT NULL,
-    body        text COLLATE "C" NOT NULL
-);
 -- Webhook events that wait, that have ended, and every attempt.
 CREATE TABLE webhook (
     account     bigint NOT NULL,
@@ -418,18 +180,6 @@ CREATE TABLE webhook (
     form        bigint,
     inbound     bigint,
     PRIMARY KEY (account, kind, id)
-);
-CREATE TABLE webhook_attempt (
-    account     bigint NOT NULL,
-    kind        bigint NOT NULL,
-    event       bigint NOT NULL,
-    no          bigint NOT NULL,
-    at          bigint NOT NULL,
-    took_ms     bigint NOT NULL,
-    status      bigint,
-    failure     text COLLATE "C",
-    answer      bytea NOT NULL,
-    PRIMARY KEY (account, kind, event, no)
 );
 CREATE TABLE webhook_counter (
     last        bigint NOT NULL
@@ -510,11 +260,6 @@ INSERT INTO retention (what, upto) VALUES (1, 0), (2, 0), (3, 0);
 INSERT INTO step_counter (reserved) VALUES (0);
 INSERT INTO webhook_counter (last) VALUES (0);
 
--- The highest id that any review had.
-CREATE TABLE review_counter (
-    last        bigint NOT NULL
-);
-INSERT INTO review_counter (last) VALUES (0);
 
 CREATE VIEW open_part AS
     SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
@@ -525,31 +270,14 @@ CREATE VIEW open_part AS
 CREATE VIEW message_with_text AS
     SELECT m.*, t.text, t.tlvs, t.shape FROM message m
     LEFT JOIN message_text t ON t.id = m.id AND t.id >= (SELECT upto FROM retention WHERE what = 1);
-
-CREATE INDEX audit_log_account ON audit_log (account, number) WHERE account IS NOT NULL;
-CREATE UNIQUE INDEX audit_log_posting ON audit_log (posting) WHERE posting IS NOT NULL;
-CREATE INDEX customer_request_account ON customer_request (account, id);
-CREATE INDEX customer_request_state ON customer_request (state, id);
-CREATE INDEX given_up_account ON given_up (account, id);
 CREATE INDEX inbound_group_oldest ON inbound_group (carrier, since);
 CREATE INDEX inbound_group_since ON inbound_group (since);
 CREATE INDEX inbound_seen_until ON inbound_seen (until);
 CREATE INDEX late_part_expiry ON late_part (carrier, expires_at, account, message, no) WHERE state IN (3, 4, 5);
-CREATE INDEX ledger_account ON ledger (account, id);
-CREATE INDEX ledger_at ON ledger (account, at);
-CREATE UNIQUE INDEX ledger_one_refund ON ledger (message) WHERE message IS NOT NULL;
-CREATE UNIQUE INDEX ledger_reference ON ledger (account, reference) WHERE reference IS NOT NULL;
-CREATE UNIQUE INDEX ledger_rolled_up ON ledger (account, at, kind) WHERE kind IN (6, 7);
-CREATE INDEX parked_at ON parked (carrier, at);
 -- Without `state`, which changes several times: an update of a column that no index has needs no change of any index.
 CREATE INDEX part_due ON part (carrier, account, due_at, message, no) WHERE due_at > 0;
-CREATE INDEX review_account ON review (account, id);
-CREATE INDEX review_open ON review (account) WHERE state = 0;
-CREATE INDEX review_state ON review (state);
 CREATE INDEX set_aside_message ON set_aside (message);
 CREATE INDEX timeline_message ON timeline (message);
-CREATE INDEX user_token_expiry ON user_token (expires_at);
-CREATE INDEX user_token_user ON user_token ("user");
 CREATE INDEX webhook_due ON webhook (account, kind, due_at, id);
 CREATE INDEX webhook_failed ON webhook_past (account, kind, id) WHERE state > 1;
 

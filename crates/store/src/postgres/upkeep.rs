@@ -2,7 +2,7 @@
 //! it between two batches, so that its own transactions never hold the locks that it needs.
 
 use super::partitions::{MESSAGES, TEXTS};
-use crate::disk::Disk;
+use crate::data_folder::disk::Disk;
 use crate::sql::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;

@@ -5,12 +5,12 @@
 
 use super::upkeep::Upkeep;
 use super::{application_name, as_values};
-use crate::disk::Disk;
+use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
-use crate::server::Server;
+use crate::postgres::lease::Lease;
+use crate::sql::nodes::{KeptOutcomes, NodeRun, SentBy};
 use crate::sql::postgres::RowKey;
+use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, copy_progress, nodes, webhook_events};
@@ -35,7 +35,8 @@ const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1, node = ?1, node_ep
      WHERE (writer.node = ?1 AND writer.node_epoch = ?2) OR NOT EXISTS
          (SELECT 1 FROM node WHERE node.id = writer.node AND node.epoch = writer.node_epoch)
      RETURNING store, epoch, commits";
-const PUT_APPLIED: &str = "INSERT OR REPLACE INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)";
+const PUT_APPLIED: &str = "INSERT INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)
+    ON CONFLICT (node) DO UPDATE SET epoch = excluded.epoch, number = excluded.number";
 const PUT_OUTCOMES: &str = "INSERT INTO outcome (node, epoch, last, outcomes) VALUES (?1, ?2, ?3, ?4)";
 /// Deletes the outcomes of earlier runs of a node, and those that it has.
 const DELETE_SETTLED: &str = "DELETE FROM outcome WHERE node = ?1 AND (epoch < ?2 OR last <= ?3)";

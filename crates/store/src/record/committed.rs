@@ -1,7 +1,6 @@
 //! Batches on their way to the records of other nodes. Each node follows the engine as the engine's own follower does, and reads
 //! the tables only for what it missed.
 
-use crate::queued_acceptance::QueuedAcceptance;
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
@@ -21,7 +20,7 @@ pub(crate) struct AcceptedMessage {
     pub id: MessageId,
     /// The account's balance after its charge.
     pub balance: Money,
-    pub queued: Arc<QueuedAcceptance>,
+    pub acceptance: Arc<Acceptance>,
 }
 
 /// A batch that is durable.
@@ -88,13 +87,13 @@ impl Followers {
 
 impl Serialize for AcceptedMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.id, self.balance, &self.queued.acceptance).serialize(serializer)
+        (self.id, self.balance, &*self.acceptance).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for AcceptedMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AcceptedMessage, D::Error> {
         let (id, balance, acceptance) = <(MessageId, Money, Acceptance)>::deserialize(deserializer)?;
-        Ok(AcceptedMessage { id, balance, queued: Arc::new(QueuedAcceptance::new(acceptance)) })
+        Ok(AcceptedMessage { id, balance, acceptance: Arc::new(acceptance) })
     }
 }

@@ -8,15 +8,18 @@
 //! Every query takes a [`Scope`], which says whose messages it may see.
 
 mod committed;
+pub(crate) mod database;
 mod feed;
 mod figures;
 mod filled;
+pub(crate) mod follower;
 mod history;
 pub(crate) mod keys;
 mod live;
 pub(crate) mod pending;
 mod query;
 mod requests;
+mod running;
 pub(crate) mod tally;
 
 pub(crate) use committed::{AcceptedMessage, Committed, Erasures, PassedOn};
@@ -35,6 +38,7 @@ pub use query::{
 pub use requests::{
     REQUESTS_KEPT, Replay, RequestEntry, RequestFilter, RequestGroup, RequestKind, RequestPage,
 };
+pub(crate) use running::RunningRecord;
 
 /// The steps of messages, for those who show them.
 pub use hermod_engine::steps::{CarrierWord, LateResponse, NextResend, StepKind};

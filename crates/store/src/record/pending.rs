@@ -205,8 +205,7 @@ impl PendingMessages {
     }
 }
 
-fn new_message(AcceptedMessage { id, balance, queued }: &AcceptedMessage) -> NewMessage {
-    let acceptance = &queued.acceptance;
+fn new_message(AcceptedMessage { id, balance, acceptance }: &AcceptedMessage) -> NewMessage {
     let note = &acceptance.note;
     NewMessage {
         message: RecordedMessage {

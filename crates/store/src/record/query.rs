@@ -157,4 +157,6 @@ pub enum RecordTrouble {
     Unusable,
     /// It was damaged and moved aside, and a new one is read from the message store.
     Rebuilding,
+    /// It was not closed in an orderly way and is checked: it cannot be searched until then.
+    Checking,
 }

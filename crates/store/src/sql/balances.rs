@@ -1,52 +1,21 @@
 //! SQL for account balances.
 
-use crate::sql::SqlTables;
-use crate::sql::{Connection, OptionalExtension, Row, RowKey, params};
+use crate::sql::{Connection, SqlTables, described};
 use hermod_domain::ids::AccountId;
-use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
-use hermod_engine::tables::{BalanceChange, BalanceRows, TableError};
-
-impl SqlTables<'_> {
-    fn put_balance(&self, account: AccountId, balance: Balance) -> Result<(), TableError> {
-        let Balance { balance, credit_used } = balance;
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO balance (account, balance, credit_used) VALUES (?1, ?2, ?3)",
-            )?
-            .change(
-                RowKey { table: "balance", row: account.get().into() },
-                params![account.get(), balance.as_micros(), credit_used.as_micros()],
-            )?;
-        Ok(())
-    }
-}
+use hermod_engine::tables::{BalanceRow, BalanceRows, TableError};
 
 impl BalanceRows for SqlTables<'_> {
-    fn change_balance(&self, change: &BalanceChange) -> Result<(), TableError> {
-        match change {
-            BalanceChange::Put { account, balance } => self.put_balance(*account, *balance),
-        }
-    }
-
     fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError> {
-        let mut statement = self.connection.prepare("SELECT balance, credit_used, account FROM balance")?;
-        let rows = statement.query_map([], |row| Ok((AccountId::new(row.get(2)?), read_row(row)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows: Vec<BalanceRow> = described::rows(self.connection, "", [])?;
+        Ok(rows.into_iter().map(|row| (row.account, row.balance)).collect())
     }
 }
 
 /// Returns an account's balance; zero if it has no row.
 pub(crate) fn read(connection: &Connection, account: AccountId) -> Result<Balance, TableError> {
-    let found = connection
-        .prepare_cached("SELECT balance, credit_used FROM balance WHERE account = ?1")?
-        .query_row([account.get()], read_row)
-        .optional()?;
-    Ok(found.unwrap_or_default())
-}
-
-fn read_row(row: &Row<'_>) -> crate::sql::Result<Balance> {
-    Ok(Balance { balance: Money::from_micros(row.get(0)?), credit_used: Money::from_micros(row.get(1)?) })
+    let row: Option<BalanceRow> = described::row(connection, "WHERE account = ?1", [account.get()])?;
+    Ok(row.map(|row| row.balance).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -20,9 +20,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const TABLE: &str = "remote";
 /// The name of a day's table while its rows are being deleted, followed by `_` and the number of the day.
 const RETIRED: &str = "retired_remote";
-/// The key comes first, as `INSERT OR REPLACE` needs it on PostgreSQL.
 const VALUES: &str = "(carrier, key, raw, message, part, account, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+/// Behind the values of a row that may be there.
+const IN_PLACE: &str = "ON CONFLICT (carrier, key, raw, message, part) DO UPDATE SET
+                 account = excluded.account, dest = excluded.dest, at = excluded.at";
 /// Rows of many keys that are read together. Most keys have one row; where a carrier reuses ids, each key is read alone.
 const TOGETHER_MAX: usize = 4_096;
 /// Rows read for a sample of ids.
@@ -73,7 +75,7 @@ impl SqlTables<'_> {
         tie: &IdAssignment,
     ) -> Result<(), TableError> {
         let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
-        let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
+        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES} {IN_PLACE}");
         write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
         Ok(())
     }

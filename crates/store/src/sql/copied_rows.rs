@@ -1,10 +1,10 @@
 //! Copies the rows of one table from a data folder to a server, or back.
 
+use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::sql::postgres::binary_rows::ColumnType;
 use crate::sql::postgres::{PostgresError, Session, binary_rows, values};
 use crate::sql::{Connection, copy_progress as progress};
-use crate::store_copy::CopyError;
 use bytes::BytesMut;
 use hermod_engine::tables::TableError;
 use rusqlite::types::{ToSqlOutput, ValueRef};

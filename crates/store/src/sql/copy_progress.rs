@@ -1,7 +1,7 @@
 //! The tables that exist while a copy of a store is unfinished: which store it is of, and how many rows of each table are copied.
 //! They are in the target, and are written in the transactions that copy the rows.
 
-use crate::read_results::StorePosition;
+use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, Result, Row, params};
 
 /// Exists from the beginning of a copy to its end.

@@ -1,36 +1,15 @@
 //! SQL for the messages and spend of each account per day.
 
 use crate::sql::SqlTables;
-use crate::sql::{Connection, Row, RowKey, params};
+use crate::sql::{Connection, Row, params};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 use hermod_engine::ops::DayTotals;
 use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
-use hermod_engine::tables::{DayTotalRows, DayTotalsChange, TableError};
-
-impl SqlTables<'_> {
-    fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError> {
-        let DayTotals { day, messages, spend } = totals;
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .change(
-                RowKey { table: "daily", row: account.get().into() },
-                params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()],
-            )?;
-        Ok(())
-    }
-}
+use hermod_engine::tables::{DayTotalRows, TableError};
 
 impl DayTotalRows for SqlTables<'_> {
-    fn change_day_totals(&self, change: &DayTotalsChange) -> Result<(), TableError> {
-        match change {
-            DayTotalsChange::Put { account, totals } => self.put_day_totals(*account, *totals),
-        }
-    }
-
     fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
         // One seek per account that has a balance, which all accounts that ever sent have, instead of a scan of all days.
         let mut statement = self.connection.prepare(

@@ -1,9 +1,9 @@
 //! Reads whose logic is in the engine or in `statement`, each on one snapshot.
 
 use crate::sql::Connection;
+use crate::sql::account_statement::{STATEMENT_ENTRIES_MAX, StatementRows, compute_statement};
 use crate::sql::inbound::read_mo_message;
 use crate::sql::{SqlTables, balances, day_totals, ledger, parts, records, waiting_messages};
-use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, compute_statement};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;

@@ -1,11 +1,11 @@
 //! SQL for erasing a phone number.
 
-use crate::erasure_scopes::ErasureScopes;
-use crate::read_results::{CoveredInbound, CoveredMessage, Page};
 use crate::sql::SqlTables;
 use crate::sql::carrier_ids::split_id;
 use crate::sql::columns::{stored_message, stored_number};
+use crate::sql::erasure_scopes::ErasureScopes;
 use crate::sql::purging::{origin_to_blob, read_origin};
+use crate::sql::read_results::{CoveredInbound, CoveredMessage, Page};
 use crate::sql::{Connection, OptionalExtension, Params, Row, params};
 use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};

@@ -1,10 +1,10 @@
 //! SQL that finds what has an erased number, in short reads, and the erasures that are kept.
 
-use crate::erasure_scopes::ErasureScopes;
-use crate::read_results::{EventPlace, NumberPage, Page, ReportPlace};
 use crate::sql::carrier_ids::{read_id, split_id};
 use crate::sql::columns::{message_and_part, stored_message};
 use crate::sql::erasure::{ROWS_PER_READ, page_of, parse_number};
+use crate::sql::erasure_scopes::ErasureScopes;
+use crate::sql::read_results::{EventPlace, NumberPage, Page, ReportPlace};
 use crate::sql::webhook_events::stored_kind;
 use crate::sql::{Connection, Rows, params};
 use hermod_domain::erasure::{KeptErasure, NumberDigest};

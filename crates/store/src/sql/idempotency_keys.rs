@@ -43,8 +43,9 @@ impl SqlTables<'_> {
         };
         self.connection
             .prepare_cached(
-                "INSERT OR REPLACE INTO key_bucket (id, state, blocks, keys, first, last)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO key_bucket (id, state, blocks, keys, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, blocks = excluded.blocks,
+                     keys = excluded.keys, first = excluded.first, last = excluded.last",
             )?
             .execute(params![id.0, state, blocks, keys.cast_signed(), first.as_i64(), last.as_i64()])?;
         Ok(())

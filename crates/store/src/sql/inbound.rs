@@ -1,64 +1,17 @@
 //! SQL for MO messages of accounts.
 
 use crate::sql::SqlTables;
-use crate::sql::mo_blobs;
-use crate::sql::{Connection, OptionalExtension, Row, params};
-use hermod_domain::ids::{AccountId, MessageId};
+use crate::sql::columns::stored_message;
+use crate::sql::{Connection, OptionalExtension, Row, described, params};
+use hermod_domain::ids::AccountId;
 use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{InboundParties, InboundRecord, MoMessage, PAGE_ROWS_MAX};
-use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
-
-impl SqlTables<'_> {
-    fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError> {
-        let InboundCounter { last, newest } = counter;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_counter (account, last, message) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (account) DO UPDATE SET last = excluded.last, message = excluded.message",
-            )?
-            .execute(params![account.get(), last.cast_signed(), newest.as_i64()])?;
-        Ok(())
-    }
-
-    fn add_inbound(&self, id: u64, row: &InboundRow) -> Result<(), TableError> {
-        let InboundRow { account, message, from, to, text, wire, missing, received_at } = row;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound (account, id, message, source, dest, text, received_at, wire, missing)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
-                account.get(),
-                id.cast_signed(),
-                message.as_i64(),
-                from,
-                to,
-                text,
-                received_at.as_millis(),
-                wire.as_ref().map(mo_blobs::to_blob).as_deref(),
-                missing
-            ])?;
-        Ok(())
-    }
-}
+use hermod_engine::tables::{InboundCounter, InboundRow, InboundRows, TableError, Wire};
 
 impl InboundRows for SqlTables<'_> {
-    fn change_inbound(&self, change: &InboundChange) -> Result<(), TableError> {
-        match change {
-            InboundChange::Counter { account, counter } => self.put_inbound_counter(*account, *counter),
-            InboundChange::Add { id, row } => self.add_inbound(*id, row),
-        }
-    }
-
     fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError> {
-        let found: Option<(i64, i64)> = self
-            .connection
-            .prepare_cached("SELECT last, message FROM inbound_counter WHERE account = ?1")?
-            .query_row([account.get()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((last, newest)) = found else { return Ok(None) };
-        Ok(Some(InboundCounter { last: last.cast_unsigned(), newest: read_message(newest)? }))
+        described::row(self.connection, "WHERE account = ?1", [account.get()])
     }
 }
 
@@ -83,18 +36,12 @@ pub(crate) fn read_mo_message(
     account: AccountId,
     id: u64,
 ) -> Result<Option<MoMessage>, TableError> {
-    connection
-        .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
-        .query_row(params![account.get(), id.cast_signed()], |row| {
-            let wire = mo_blobs::of_blob(row.get_ref(1)?.as_blob()?);
-            Ok((row.get::<String>(0)?, wire))
-        })
-        .optional()?
-        .map(|(text, wire)| {
-            let Wire { source, destination, form, header } = wire?;
-            Ok(MoMessage { id, source, destination, whole: MoContent { text, form, header } })
-        })
-        .transpose()
+    let key = params![account.get(), id.cast_signed()];
+    let found: Option<InboundRow> = described::row(connection, "WHERE account = ?1 AND id = ?2", key)?;
+    Ok(found.and_then(|InboundRow { text, wire, .. }| {
+        let Wire { source, destination, form, header } = wire?;
+        Some(MoMessage { id, source, destination, whole: MoContent { text, form, header } })
+    }))
 }
 
 /// Returns an account's MO messages with numbers above `since`, oldest first.
@@ -144,15 +91,10 @@ pub(crate) fn read_records(
 fn read_record(row: &Row<'_>) -> Result<InboundRecord, TableError> {
     Ok(InboundRecord {
         id: row.get::<i64>(0)?.cast_unsigned(),
-        message: read_message(row.get(1)?)?,
+        message: stored_message(row, 1)?,
         from: row.get(2)?,
         to: row.get(3)?,
         text: row.get(4)?,
         received_at: Timestamp::from_millis(row.get(5)?),
     })
-}
-
-/// Returns the id of an MO message from its stored form.
-pub(crate) fn read_message(stored: i64) -> Result<MessageId, TableError> {
-    MessageId::from_i64(stored).ok_or_else(|| TableError::unreadable("an inbound message's id"))
 }

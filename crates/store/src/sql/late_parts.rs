@@ -1,8 +1,8 @@
 //! SQL for late parts: parts that a carrier accepted and whose receipts have not come soon.
 
-use crate::read_results::{LatePage, LatePlace};
 use crate::sql::SqlTables;
 use crate::sql::part_rows::{COLUMNS, KEY, read, read_all};
+use crate::sql::read_results::{LatePage, LatePlace};
 use crate::sql::unreadable::sort_in;
 use crate::sql::{Connection, params};
 use hermod_domain::ids::CarrierId;

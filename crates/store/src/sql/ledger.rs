@@ -2,78 +2,17 @@
 
 use crate::sql::SqlTables;
 use crate::sql::columns::stored_message;
-use crate::sql::{Connection, OptionalExtension, Row, RowKey, params};
-use hermod_domain::ids::{AccountId, MessageId};
+use crate::sql::{Connection, Params, described, params};
+use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{Balance, LedgerKind, LedgerRow};
-use hermod_engine::tables::{
-    LedgerChange, LedgerRows, MessageRange, Posting, Refund, RolledUpKey, TableError,
-};
-
-/// The columns in the order that [`read`] expects.
-const COLUMNS: &str = "id, at, kind, balance, credit_used, message, reference, note";
-
-impl SqlTables<'_> {
-    fn add_posting(&self, posting: &Posting) -> Result<(), TableError> {
-        let Posting { id, account, at, kind, change, message, reference, note } = posting;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO ledger (id, account, at, kind, balance, credit_used, message, reference, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .change(
-                RowKey { table: "ledger", row: *id },
-                params![
-                    id,
-                    account.get(),
-                    at.as_millis(),
-                    kind.to_stored(),
-                    change.balance.as_micros(),
-                    change.credit_used.as_micros(),
-                    message.map(MessageId::as_i64),
-                    reference,
-                    note
-                ],
-            )?;
-        Ok(())
-    }
-
-    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM ledger WHERE message BETWEEN ?1 AND ?2")?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
-
-    fn put_rolled_up(&self, key: RolledUpKey, amount: Money) -> Result<(), TableError> {
-        let RolledUpKey { account, day, kind } = key;
-        self.connection
-            .prepare_cached(
-                "UPDATE ledger SET balance = ?4 WHERE account = ?1 AND at = ?2 AND kind = ?3 AND kind IN (6, 7)",
-            )?
-            .execute(params![
-                account.get(),
-                day.start().as_millis(),
-                kind.to_stored(),
-                amount.as_micros()
-            ])?;
-        Ok(())
-    }
-}
+use hermod_engine::tables::{LedgerRows, MessageRange, Posting, Refund, RolledUpKey, TableError};
 
 impl LedgerRows for SqlTables<'_> {
     fn last_posting(&self) -> Result<i64, TableError> {
         let mut last = self.connection.prepare_cached("SELECT coalesce(max(id), 0) FROM ledger")?;
         Ok(last.query_row([], |row| row.get(0))?)
-    }
-
-    fn change_ledger(&self, change: &LedgerChange) -> Result<(), TableError> {
-        match change {
-            LedgerChange::Add(posting) => self.add_posting(posting),
-            LedgerChange::DeleteRefunds(range) => self.delete_refunds(*range),
-            LedgerChange::RolledUp { key, amount } => self.put_rolled_up(*key, *amount),
-        }
     }
 
     fn posting_by_reference(
@@ -100,15 +39,12 @@ impl LedgerRows for SqlTables<'_> {
         Ok(refunds)
     }
 
-    fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError> {
+    fn rolled_up(&self, key: RolledUpKey) -> Result<Option<Posting>, TableError> {
         let RolledUpKey { account, day, kind } = key;
         // The literals make SQLite use the partial index.
-        let mut statement = self.connection.prepare_cached(
-            "SELECT balance FROM ledger WHERE account = ?1 AND at = ?2 AND kind = ?3 AND kind IN (6, 7)",
-        )?;
-        let found = statement
-            .query_row(params![account.get(), day.start().as_millis(), kind.to_stored()], |row| row.get(0));
-        Ok(found.optional()?.map(Money::from_micros))
+        let rest = "WHERE account = ?1 AND at = ?2 AND kind = ?3 AND kind IN (6, 7)";
+        let key = params![account.get(), day.start().as_millis(), kind.to_stored()];
+        described::row(self.connection, rest, key)
     }
 }
 
@@ -118,11 +54,9 @@ pub(crate) fn by_reference(
     account: AccountId,
     reference: &str,
 ) -> Result<Option<LedgerRow>, TableError> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM ledger WHERE account = ?1 AND reference = ?2"))?
-        .query_row(params![account.get(), reference], |row| Ok(read(row)))
-        .optional()?
-        .transpose()
+    let key = params![account.get(), reference];
+    let row: Option<Posting> = described::row(connection, "WHERE account = ?1 AND reference = ?2", key)?;
+    Ok(row.map(LedgerRow::from))
 }
 
 /// Returns the account's postings before an id, newest first.
@@ -132,12 +66,8 @@ pub(crate) fn page(
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<LedgerRow>, TableError> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM ledger WHERE account = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"
-    ))?;
     let bounds = params![account.get(), before.unwrap_or(i64::MAX), limit];
-    let rows = statement.query_map(bounds, |row| Ok(read(row)))?;
-    rows.map(|row| row?).collect()
+    read(connection, "WHERE account = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3", bounds)
 }
 
 /// Returns the account's postings from one day to another, both included, in order of time, except those of one kind.
@@ -148,14 +78,13 @@ pub(crate) fn between(
     without: LedgerKind,
     limit: usize,
 ) -> Result<Vec<LedgerRow>, TableError> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM ledger WHERE account = ?1 AND at >= ?2 AND at < ?3 AND kind <> ?5 ORDER BY at, id LIMIT ?4"
-    ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let (begin, end) = (from.start().as_millis(), to.next().start().as_millis());
-    let bounds = params![account.get(), begin, end, limit, without.to_stored()];
-    let rows = statement.query_map(bounds, |row| Ok(read(row)))?;
-    rows.map(|row| row?).collect()
+    read(
+        connection,
+        "WHERE account = ?1 AND at >= ?2 AND at < ?3 AND kind <> ?5 ORDER BY at, id LIMIT ?4",
+        params![account.get(), begin, end, limit, without.to_stored()],
+    )
 }
 
 /// Returns the sum of the account's postings since the beginning of a day, except those of one kind.
@@ -179,18 +108,7 @@ pub(crate) fn sum_since(
     Ok(sum)
 }
 
-fn read(row: &Row<'_>) -> Result<LedgerRow, TableError> {
-    let kind = row.get(2)?;
-    let message: Option<i64> = row.get(5)?;
-    Ok(LedgerRow {
-        id: row.get(0)?,
-        at: Timestamp::from_millis(row.get(1)?),
-        kind: LedgerKind::from_stored(kind)
-            .ok_or_else(|| TableError::unreadable(format!("{kind} is not a kind of ledger entry")))?,
-        balance: Money::from_micros(row.get(3)?),
-        credit_used: Money::from_micros(row.get(4)?),
-        message: message.and_then(MessageId::from_i64),
-        reference: row.get(6)?,
-        note: row.get(7)?,
-    })
+fn read(connection: &Connection, rest: &str, params: impl Params) -> Result<Vec<LedgerRow>, TableError> {
+    let rows: Vec<Posting> = described::rows(connection, rest, params)?;
+    Ok(rows.into_iter().map(LedgerRow::from).collect())
 }

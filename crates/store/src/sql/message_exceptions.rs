@@ -4,74 +4,9 @@ use crate::sql::SqlTables;
 use crate::sql::{OptionalExtension, params};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{
-    MessageExceptionChange, MessageExceptionRows, MessageExceptions, MessageRange, TableError,
-};
-
-impl SqlTables<'_> {
-    fn put_failed_over(&self, message: MessageId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message_exception (message, failed_over, late_receipts) VALUES (?1, 1, 0)
-                 ON CONFLICT (message) DO UPDATE SET failed_over = 1",
-            )?
-            .execute([message.as_i64()])?;
-        Ok(())
-    }
-
-    fn put_unknown_at(&self, message: MessageId, at: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message_exception (message, failed_over, unknown_at, late_receipts)
-                 VALUES (?1, 0, ?2, 0) ON CONFLICT (message) DO UPDATE SET unknown_at = excluded.unknown_at",
-            )?
-            .execute(params![message.as_i64(), at.as_millis()])?;
-        Ok(())
-    }
-
-    fn put_late_receipts(&self, message: MessageId, count: u32) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message_exception (message, failed_over, late_receipts) VALUES (?1, 0, ?2)
-                 ON CONFLICT (message) DO UPDATE SET late_receipts = excluded.late_receipts",
-            )?
-            .execute(params![message.as_i64(), count])?;
-        Ok(())
-    }
-
-    fn put_refusal(&self, message: MessageId, by: CarrierId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("INSERT OR REPLACE INTO carrier_refusal (message, carrier) VALUES (?1, ?2)")?
-            .execute(params![message.as_i64(), by.get()])?;
-        Ok(())
-    }
-
-    fn delete_message_exceptions(&self, range: MessageRange) -> Result<(), TableError> {
-        for sql in [
-            "DELETE FROM message_exception WHERE message BETWEEN ?1 AND ?2",
-            "DELETE FROM carrier_refusal WHERE message BETWEEN ?1 AND ?2",
-        ] {
-            self.connection
-                .prepare_cached(sql)?
-                .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        }
-        Ok(())
-    }
-}
+use hermod_engine::tables::{MessageExceptionRows, MessageExceptions, TableError};
 
 impl MessageExceptionRows for SqlTables<'_> {
-    fn change_message_exceptions(&self, change: &MessageExceptionChange) -> Result<(), TableError> {
-        match change {
-            MessageExceptionChange::FailedOver(message) => self.put_failed_over(*message),
-            MessageExceptionChange::Unknown { message, at } => self.put_unknown_at(*message, *at),
-            MessageExceptionChange::LateReceipts { message, count } => {
-                self.put_late_receipts(*message, *count)
-            }
-            MessageExceptionChange::Refused { message, by } => self.put_refusal(*message, *by),
-            MessageExceptionChange::Delete(range) => self.delete_message_exceptions(*range),
-        }
-    }
-
     fn message_exceptions(&self, message: MessageId) -> Result<MessageExceptions, TableError> {
         let row = self
             .connection

@@ -4,6 +4,7 @@
 //! A connection is one of SQLite or of PostgreSQL. Its interface follows `rusqlite`, and so do the values: whole numbers of 64
 //! bits, texts and octets.
 
+pub(crate) mod account_statement;
 pub(crate) mod aliases;
 pub(crate) mod audit_log;
 pub(crate) mod balances;
@@ -18,9 +19,11 @@ pub(crate) mod customer_requests;
 pub(crate) mod day_tables;
 pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
+pub(crate) mod described;
 pub(crate) mod engine_reads;
 pub(crate) mod erasure;
 pub(crate) mod erasure_scans;
+pub(crate) mod erasure_scopes;
 mod error;
 pub(crate) mod errors;
 pub(crate) mod given_up_reports;
@@ -42,6 +45,7 @@ pub(crate) mod part_rows;
 pub(crate) mod parts;
 pub(crate) mod postgres;
 pub(crate) mod purging;
+pub(crate) mod read_results;
 pub(crate) mod readers;
 pub(crate) mod records;
 pub(crate) mod reports;

@@ -1,6 +1,5 @@
 //! Tests of which receipts stay parked, how many, and for how long.
 
-use super::{verdict_from_stored, verdict_to_stored};
 use crate::sql::Connection;
 use crate::sql::SqlTables;
 use crate::sql::changing;
@@ -171,21 +170,4 @@ fn rollback_restores_the_counts() {
     world.parked.rolled_back();
     assert_eq!(world.has(ACME), ["a Delivered"]);
     assert!(world.has(OTHER).is_empty());
-}
-
-#[test]
-fn every_verdict_is_read_back_as_it_was_stored() {
-    let verdicts = [
-        DeliveryOutcome::Enroute,
-        DeliveryOutcome::Delivered,
-        DeliveryOutcome::Undeliverable,
-        DeliveryOutcome::Rejected,
-        DeliveryOutcome::Expired,
-        DeliveryOutcome::NoChange,
-        DeliveryOutcome::Accepted,
-    ];
-    for verdict in verdicts {
-        assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);
-    }
-    assert!(verdict_from_stored(8).is_err());
 }

@@ -1,7 +1,7 @@
 //! Reads rows of parts, of the tables `part` and `late_part`.
 
-use crate::read_results::{PartPage, StoredKey};
 use crate::sql::columns::{message_and_part, stored_state, stored_time};
+use crate::sql::read_results::{PartPage, StoredKey};
 use crate::sql::unreadable::{KeyColumns, sort_in};
 use crate::sql::{Connection, Row, Rows, params};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};

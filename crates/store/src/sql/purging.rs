@@ -7,7 +7,6 @@ use crate::sql::unreadable::why_unreadable;
 use crate::sql::{Connection, OptionalExtension, Row, Rows, params};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
-use hermod_domain::origin::Alias;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, StoredMessageKey, TableError,
@@ -42,20 +41,6 @@ impl SqlTables<'_> {
             .execute(params![range.first.as_i64(), range.last.as_i64()])?;
         Ok(())
     }
-
-    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM alias WHERE account = ?1 AND alias = ?2")?
-            .execute(params![account.get(), alias.get()])?;
-        Ok(())
-    }
-
-    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound WHERE account = ?1 AND id <= ?2")?
-            .execute(params![account.get(), last.cast_signed()])?;
-        Ok(())
-    }
 }
 
 impl PurgingRows for SqlTables<'_> {
@@ -66,8 +51,6 @@ impl PurgingRows for SqlTables<'_> {
             PurgeChange::Origin { message, origin } => self.put_origin(*message, origin),
             PurgeChange::DeleteMessages(range) => self.delete_messages(*range),
             PurgeChange::DeleteTimelines(range) => self.delete_timelines(*range),
-            PurgeChange::DeleteAlias { account, alias } => self.delete_alias(*account, *alias),
-            PurgeChange::DeleteInboundUpTo { account, last } => self.delete_inbound_up_to(*account, *last),
         }
     }
 

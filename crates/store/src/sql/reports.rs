@@ -1,20 +1,20 @@
 //! SQL for reports that wait for a bind.
 
 use crate::error::StoreError;
-use crate::read_results::OnTransmitters;
 use crate::sql::SqlTables;
 use crate::sql::blobs;
+use crate::sql::read_results::OnTransmitters;
 use crate::sql::{Connection, Error, OptionalExtension, Row, RowKey, params};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId};
-use hermod_engine::tables::{ReportChange, ReportPage, ReportRange, ReportRows, StoredReport, TableError};
+use hermod_engine::tables::{
+    ReportChange, ReportPage, ReportRange, ReportRows, StoredReport, TOLD_INBOUND, TableError,
+};
 use rusqlite::ToSql;
 use std::sync::Arc;
 
-/// The stored status of a report that delivers an MO message. The number is permanent.
-const INBOUND: u8 = 200;
 /// Ranges of reports that one query counts: a power of two.
 const RANGES_PER_QUERY: usize = 64;
 /// No report and no connection has this id.
@@ -43,7 +43,7 @@ impl SqlTables<'_> {
                     to,
                     id,
                     message,
-                    INBOUND,
+                    TOLD_INBOUND,
                     at,
                     account.get(),
                     number.cast_signed(),
@@ -311,7 +311,7 @@ pub(super) fn report_id(number: i64) -> ReportId {
     ReportId(number.cast_unsigned())
 }
 
-pub(super) fn report_message(number: i64) -> Result<MessageId, TableError> {
+fn report_message(number: i64) -> Result<MessageId, TableError> {
     MessageId::from_i64(number).ok_or_else(|| TableError::unreadable("a report's message"))
 }
 
@@ -331,12 +331,8 @@ pub(crate) fn inbound_waiting(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn told_or_inbound(number: u8) -> Result<Option<ReportStatus>, TableError> {
-    (number != INBOUND).then(|| stored_told(number)).transpose()
-}
-
-pub(super) fn told_or_inbound_to_stored(told: Option<ReportStatus>) -> u8 {
-    told.map_or(INBOUND, ReportStatus::as_u8)
+fn told_or_inbound(number: u8) -> Result<Option<ReportStatus>, TableError> {
+    (number != TOLD_INBOUND).then(|| stored_told(number)).transpose()
 }
 
 pub(super) fn stored_told(number: u8) -> Result<ReportStatus, TableError> {

@@ -1,8 +1,8 @@
 //! SQL that lists the messages in a carrier's queue.
 
-use crate::read_results::WaitingPage;
 use crate::sql::columns::{stored_message, stored_number, stored_sender, stored_state};
 use crate::sql::jobs::WAITING_FOR_A_SLOT;
+use crate::sql::read_results::WaitingPage;
 use crate::sql::unreadable::why_unreadable;
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};

@@ -1,9 +1,9 @@
 //! SQL that finds webhook events that are due, and the endpoints that have events.
 
 use crate::error::StoreError;
-use crate::read_results::{Due, UndeliverableEvent};
 use crate::sql::columns::stored_number;
 use crate::sql::inbound::find_inbound;
+use crate::sql::read_results::{Due, UndeliverableEvent};
 use crate::sql::reports::stored_told;
 use crate::sql::unreadable::is_unreadable;
 use crate::sql::webhook_events::{event_id, event_message, stored_kind};

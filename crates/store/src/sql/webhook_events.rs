@@ -179,6 +179,9 @@ impl WebhookEventRows for SqlTables<'_> {
             WebhookEventChange::DeleteEndedBy { range, ended_by } => {
                 self.delete_events_ended_by(*range, *ended_by)
             }
+            WebhookEventChange::DeleteAttemptsWithoutEvent(range) => {
+                self.delete_attempts_without_event(*range)
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! SQL that finds webhook events whose retention is over.
 
-use crate::read_results::{EndedPlace, OldEvents};
+use crate::sql::read_results::{EndedPlace, OldEvents};
 use crate::sql::webhook_events::event_id;
 use crate::sql::{Connection, params};
 use hermod_domain::ids::AccountId;

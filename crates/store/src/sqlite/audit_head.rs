@@ -21,7 +21,9 @@ const OCTETS: usize = 8 + 32 + 32;
 /// The contents of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AuditHeadFile {
+    /// There is none: the store is on PostgreSQL, or the caller has not read it.
     #[default]
+    NotRead,
     Missing,
     /// It has another length.
     Damaged,
@@ -46,7 +48,7 @@ impl AuditHeadFile {
     pub(crate) fn end(self, key: AuditKey) -> Option<AuditEnd> {
         match self {
             AuditHeadFile::Found { end, seal } => (end.seal(key, SealPlace::File) == seal).then_some(end),
-            AuditHeadFile::Missing | AuditHeadFile::Damaged => None,
+            AuditHeadFile::NotRead | AuditHeadFile::Missing | AuditHeadFile::Damaged => None,
         }
     }
 }
@@ -97,7 +99,7 @@ pub(crate) fn keep(
 ) -> Result<(), StoreError> {
     let file = AuditHeadFile::read(folder)?;
     let is_in_log = match (file, file.end(key)) {
-        (AuditHeadFile::Missing, _) => true,
+        (AuditHeadFile::NotRead | AuditHeadFile::Missing, _) => true,
         (_, Some(before)) => audit_log::hash_of(connection, before.number)? == Some(before.hash),
         (_, None) => false,
     };

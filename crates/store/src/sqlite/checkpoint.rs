@@ -6,7 +6,7 @@
 //! are limited to 5 seconds (`readers.rs`); those of other programs are not. The thread checks once a second whether the log
 //! is too large, and the writer then truncates it after its next flush, as soon as no reader prevents it.
 
-use crate::disk::Disk;
+use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
 use crate::sql::errors;
 use crate::sqlite::progress::BatchNumbers;

@@ -1,12 +1,12 @@
 //! A data folder as the target of a copy of a store. The copy is made in `hermod.db` itself, which no gateway opens until it is
 //! complete.
 
+use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::journal::{self, OsFiles};
-use crate::read_results::StorePosition;
+use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, copy_progress, nodes};
 use crate::sqlite::{commit_mark, copying, history, schema};
-use crate::store_copy::CopyError;
 use hermod_engine::tables::TableError;
 use std::io::ErrorKind;
 use std::path::Path;

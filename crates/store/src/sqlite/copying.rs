@@ -4,8 +4,9 @@
 //! changes of pages that were copied already to the copy too, so that it is consistent as of the last batch before its end.
 //! Where no gateway runs, the pages are copied in short reads.
 
+use crate::data_folder::lock;
 use crate::error::StoreError;
-use crate::sqlite::{history, lock, schema};
+use crate::sqlite::{history, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};

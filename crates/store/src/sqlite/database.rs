@@ -1,18 +1,19 @@
 //! The database of a data folder, which one process at a time has open.
 
+use crate::data_folder::lock::{self, FolderLock};
 use crate::error::StoreError;
 use crate::sql::Connection;
 use crate::sql::readers::Readers;
-use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::schema;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::tables::TableError;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The readers of the database, and the lock on its folder.
 pub(crate) struct Database {
+    folder: PathBuf,
     readers: Readers,
     progress: Arc<BatchNumbers>,
     /// Held for as long as the store is open.
@@ -28,7 +29,8 @@ impl Database {
         let progress = Arc::new(BatchNumbers::default());
         let writing = WritingConnection::open(folder, progress.clone())?;
         let readers = Readers::open_with(|| schema::open_for_reading(folder))?;
-        Ok((Database { readers, progress, lock: Mutex::new(Some(lock)) }, writing))
+        let (folder, lock) = (folder.to_owned(), Mutex::new(Some(lock)));
+        Ok((Database { folder, readers, progress, lock }, writing))
     }
 
     /// Returns how far the batches have come.
@@ -49,9 +51,17 @@ impl Database {
         self.readers.run(read).await
     }
 
-    /// Makes later reads fail with [`StoreError::Closed`], and releases the lock on the folder. Running reads complete.
+    /// Makes later reads fail with [`StoreError::Closed`], and releases the lock on the folder. Running reads complete. The
+    /// writer is closed already: the database is left without a log, unless a process still reads it.
     pub(crate) fn close(&self) {
         self.readers.close();
-        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock.is_some()
+            && let Err(error) = schema::close_log(&self.folder).map_err(StoreError::from)
+        {
+            // Everything is stored, and the next start opens the database as after a crash.
+            tracing::warn!(%error, "The header of the database could not be changed when it was closed");
+        }
+        drop(lock.take());
     }
 }

@@ -1,5 +1,4 @@
-//! The embedded store: one SQLite file with its schema, the connection that writes it behind a journal, checkpoints, copies, and
-//! the record beside it.
+//! The embedded store: one SQLite file with its schema, the connection that writes it behind a journal, checkpoints and copies.
 
 pub(crate) mod audit_head;
 pub(crate) mod checkpoint;
@@ -8,9 +7,7 @@ pub(crate) mod copy_target;
 pub(crate) mod copying;
 pub(crate) mod database;
 mod history;
-pub(crate) mod lock;
 pub(crate) mod progress;
-pub(crate) mod record;
 pub(crate) mod recovery;
 mod replaying;
 mod reserve;

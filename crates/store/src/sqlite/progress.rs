@@ -62,7 +62,7 @@ impl BatchNumbers {
         self.full.load(Ordering::Acquire)
     }
 
-    pub(super) fn visible(&self) -> u64 {
+    pub(crate) fn visible(&self) -> u64 {
         self.visible.load(Ordering::Acquire)
     }
 

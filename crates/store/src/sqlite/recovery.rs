@@ -1,15 +1,17 @@
 //! Applies batches from the journal to the database: at the start of the process, and before an audit or a copy of a closed
 //! database.
 
+use crate::data_folder::disk;
+use crate::data_folder::lock;
+use crate::data_folder::lock::FolderLock;
 use crate::error::StoreError;
 use crate::journal::{self, Journal, JournalLimits, OsFiles, Recovered};
 use crate::sql::Connection;
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::history::OldFiles;
-use crate::sqlite::lock::FolderLock;
-use crate::sqlite::replaying::JournalReplay;
+use crate::sqlite::replaying::{JournalReplay, no_room_to_start};
 use crate::sqlite::reserve::Reserve;
-use crate::sqlite::{history, lock, schema};
+use crate::sqlite::{history, schema};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -20,6 +22,18 @@ const FLUSH_POLL: Duration = Duration::from_millis(5);
 const FLUSH_POLLS_MAX: usize = 400;
 /// How often the journal of a running gateway is checked until it counts as damaged.
 const LIVE_CHECKS_MAX: u32 = 20;
+
+/// Opens the database for the writer: see [`schema::open_for_writing`]. Gives the reserve free if the disk has no space, of which
+/// SQLite needs some to open a database.
+pub(super) fn open_with_reserve(folder: &Path, reserve: Option<&Reserve>) -> Result<Connection, StoreError> {
+    if !disk::has_room_to_write(folder) {
+        reserve.map(Reserve::release);
+    }
+    schema::open_for_writing(folder).map_err(|error| match StoreError::from(error) {
+        StoreError::Backend(_) if !disk::has_room_to_write(folder) => no_room_to_start(folder, 0),
+        error => error,
+    })
+}
 
 /// Applies the batches that the database lacks, and starts a new segment of the journal. The batches are durable in the
 /// database when this returns. On a full disk it uses the reserve. A copy that was never started begins a new history.

@@ -2,13 +2,13 @@
 //! last batch. On a full disk the pieces become smaller, and the log of the database is moved into its file after each, so that
 //! they fit into the reserve.
 
-use crate::disk;
+use crate::data_folder::disk;
 use crate::error::StoreError;
 use crate::journal::{JournalBatch, OsFiles, Recovered, check};
 use crate::sql::{Connection, SqlTables, errors};
 use crate::sqlite::reserve::{RESERVE_BYTES, Reserve};
 use crate::sqlite::{checkpoint, schema};
-use hermod_engine::tables::replay;
+use hermod_engine::tables::{LogError, replay};
 use std::path::Path;
 
 /// Bytes of changes in a piece while there is disk space.
@@ -114,7 +114,12 @@ pub(super) fn apply(batch: &JournalBatch<'_>, stored: &SqlTables<'_>) -> Result<
     match replay(batch.encoding, batch.payload, stored) {
         Ok(_) => Ok(()),
         Err(error) => {
-            let error = StoreError::from(error);
+            let is_unknown = matches!(error.downcast_ref(), Some(LogError::UnknownEncoding(_)));
+            let error = if is_unknown {
+                StoreError::BeforeFirstRelease("the journal".into())
+            } else {
+                StoreError::from(error)
+            };
             if !error.is_disk_full() {
                 tracing::error!(%error, batch = batch.sequence, "A batch of the journal cannot be applied to the database");
             }

@@ -1,10 +1,13 @@
 //! Tests of a replay on a full disk: a small tmpfs.
 
 use crate::error::StoreError;
+use crate::journal::JournalBatch;
+use crate::sql::{Connection, SqlTables};
 use crate::sqlite::progress::BatchNumbers;
+use crate::sqlite::salvage::salvage_journal;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::ops::ProvisionedRow;
-use hermod_engine::tables::CatalogueRowChange;
+use hermod_engine::tables::{CHANGE_ENCODING, RowChange};
 use rustix::fs::statvfs;
 use std::fs::File;
 use std::io::Write as _;
@@ -55,6 +58,16 @@ impl Drop for SmallDisk {
     }
 }
 
+#[test]
+fn batch_of_a_build_with_another_encoding_is_refused_with_the_sentence_of_its_database() {
+    let connection = Connection::in_memory();
+    let encoding = CHANGE_ENCODING.wrapping_add(1);
+    let batch = JournalBatch { sequence: 1, encoding, checksum: 0, payload: b"" };
+    let refused = super::apply(&batch, &SqlTables { connection: &connection }).expect_err("refused");
+    let sentence = "the journal was made by a build from before the first release";
+    assert!(refused.to_string().starts_with(sentence), "{refused}");
+}
+
 fn open(disk: &SmallDisk) -> Result<WritingConnection, StoreError> {
     WritingConnection::open(disk.path(), Arc::<BatchNumbers>::default())
 }
@@ -66,11 +79,7 @@ fn write_rows(database: &WritingConnection, letter: &str) {
         let tables = database.tables();
         for row in batch {
             let (kind, name) = ("account".to_owned(), format!("row {row}"));
-            tables.write(CatalogueRowChange::PutProvisioned(ProvisionedRow {
-                kind,
-                name,
-                body: letter.repeat(ROW_BYTES),
-            }));
+            tables.write(RowChange::Put(ProvisionedRow { kind, name, body: letter.repeat(ROW_BYTES) }));
         }
         tables.finish().expect("new rows");
         transaction.commit().expect("a commit");
@@ -104,6 +113,33 @@ fn batches_larger_than_the_reserve_are_replayed_on_a_full_disk() {
     let database = open(&disk).expect("it opens on a full disk");
     assert_eq!(rows_with(&disk, "b"), i64::try_from(ROWS).expect("some rows"));
     drop(database);
+}
+
+/// Damages the newest batch.
+fn damage_newest_batch(disk: &SmallDisk) {
+    let files = std::fs::read_dir(disk.path()).expect("the folder").flatten().map(|file| file.path());
+    let begins = |path: &Path, octets: &[u8], at: usize| {
+        std::fs::read(path).is_ok_and(|bytes| bytes.get(at..).is_some_and(|rest| rest.starts_with(octets)))
+    };
+    let newest = files
+        .filter(|path| path.extension().is_some_and(|end| end == "log") && begins(path, b"jrec", 4_096))
+        .max()
+        .expect("a segment with batches");
+    let mut bytes = std::fs::read(&newest).expect("a segment");
+    let last = bytes.iter().rposition(|byte| *byte != 0).expect("a batch");
+    bytes[last] ^= 1;
+    std::fs::write(&newest, bytes).expect("it is written");
+}
+
+#[test]
+fn damaged_journal_larger_than_the_reserve_is_salvaged_on_a_full_disk() {
+    let disk = crashed();
+    damage_newest_batch(&disk);
+    disk.fill();
+    let salvaged = salvage_journal(disk.path(), false).expect("it is salvaged");
+    assert_eq!(salvaged.lost, 1);
+    assert!(salvaged.kept > 1 && salvaged.moved_to.is_some(), "{salvaged:?}");
+    drop(open(&disk).expect("it opens"));
 }
 
 #[test]

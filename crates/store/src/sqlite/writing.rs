@@ -6,7 +6,7 @@
 //! After a crash, and after SQLite has rolled the open transaction back by itself, the batches that the database lacks are
 //! applied again from the journal.
 
-use crate::disk::{self, Disk};
+use crate::data_folder::disk::Disk;
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::journal::Journal;
 use crate::sql::Connection;
@@ -14,8 +14,8 @@ use crate::sql::{SqlTables, catalogue, errors, webhook_events};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::progress::BatchNumbers;
-use crate::sqlite::recovery::recover;
-use crate::sqlite::replaying::{apply, no_room_to_start};
+use crate::sqlite::recovery::{open_with_reserve, recover};
+use crate::sqlite::replaying::apply;
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{audit_head, copying, schema};
 use hermod_domain::audit::{AuditEnd, AuditKey};
@@ -78,14 +78,7 @@ impl WritingConnection {
     /// log that the last process left behind. Fails with [`StoreError::Behind`] if acknowledged batches are missing.
     pub(super) fn open(folder: &Path, progress: Arc<BatchNumbers>) -> Result<WritingConnection, StoreError> {
         let reserve = Reserve::new(folder);
-        if !disk::has_room_to_write(folder) {
-            // SQLite needs some space to open a database.
-            reserve.release();
-        }
-        let connection = schema::open_for_writing(folder).map_err(|error| match StoreError::from(error) {
-            StoreError::Backend(_) if !disk::has_room_to_write(folder) => no_room_to_start(folder, 0),
-            error => error,
-        })?;
+        let connection = open_with_reserve(folder, Some(&reserve))?;
         let (journal, mark) = recover(folder, &connection, &reserve)?;
         checkpoint::truncate_at_start(folder, connection.sqlite())?;
         schema::let_journal_sync(&connection)?;

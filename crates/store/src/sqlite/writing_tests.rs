@@ -5,7 +5,7 @@ use crate::sqlite::recovery::complete_database;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
-use hermod_engine::tables::BalanceChange;
+use hermod_engine::tables::{BalanceRow, RowChange};
 use tempfile::TempDir;
 
 fn open(folder: &TempDir) -> WritingConnection {
@@ -16,7 +16,7 @@ fn open(folder: &TempDir) -> WritingConnection {
 fn add_balance(database: &WritingConnection, account: u32) {
     let tables = database.tables();
     let balance = Balance { balance: Money::ZERO, credit_used: Money::ZERO };
-    tables.write(BalanceChange::Put { account: AccountId::new(account), balance });
+    tables.write(RowChange::Put(BalanceRow { account: AccountId::new(account), balance }));
     tables.finish().expect("a new row");
 }
 

@@ -3,9 +3,9 @@
 
 use crate::backend;
 use crate::backend::BindSlot;
+use crate::backend::NodeRun;
 use crate::error::StoreError;
-use crate::node_envelope::NodeEnvelope;
-use crate::node_run::NodeRun;
+use crate::nodes::envelope::NodeEnvelope;
 use crate::store::Store;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use std::sync::PoisonError;
@@ -69,7 +69,8 @@ impl Store {
 
     /// Returns the envelopes of other nodes as they arrive; none if it was called before, or if there can be no other nodes.
     pub fn envelopes(&self) -> Option<mpsc::Receiver<NodeEnvelope>> {
-        if self.has_nodes() { self.inner.access.shared.inbox.open() } else { None }
+        let own_node = self.inner.own_node.as_ref().filter(|_| self.has_nodes())?;
+        own_node.inbox.open()
     }
 
     /// Takes one of the binds that a connection may have on all nodes together.

@@ -1,12 +1,13 @@
 //! Operations on a whole database: audit, copy, and whether a process has it open.
 
+use crate::audit::report::AuditReport;
 use crate::backend;
 use crate::backend::AuditProof;
+use crate::backend::Salvage;
+use crate::backend::{Server, run_on_thread};
 use crate::error::StoreError;
-use crate::read_results::{AuditReport, Salvage};
-use crate::server::{Server, run_on_thread};
-use crate::shared::CopyRequest;
 use crate::store::Store;
+use crate::writer::shared::CopyRequest;
 use hermod_domain::audit::AuditKey;
 use hermod_engine::commands::ReadQueues;
 use std::path::Path;

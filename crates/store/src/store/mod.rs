@@ -3,9 +3,6 @@
 
 mod cluster;
 mod data_folder;
-mod lease_renewal;
-mod loading;
-mod node_thread;
 mod on_server;
 mod opening;
 mod ports;
@@ -24,12 +21,14 @@ pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
 
-use crate::access::Access;
+use crate::backend::Server;
 use crate::error::StoreError;
 use crate::nodes::FrontEnd;
-use crate::queued_acceptance::QueuedAcceptance;
-use crate::server::Server;
+use crate::nodes::lease_renewal::OwnNode;
+use crate::record::RunningRecord;
+use crate::writer::operation::QueuedAcceptance;
 use crate::writer::operation::{Op, Reply};
+use crate::writer::shared::Access;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
@@ -37,8 +36,6 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{OverVelocity, VelocityLimit};
 use hermod_engine::commands::{AnyOutcome, Audited, FindKey, FindVelocityRefusal, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
-use lease_renewal::OwnNode;
-use record::Record;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -89,7 +86,7 @@ struct Inner {
     giving_up: GivingUp,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// None if it is switched off.
-    record: Option<Record>,
+    record: Option<RunningRecord>,
     /// This node among others; none for the embedded store.
     own_node: Option<Arc<OwnNode>>,
     /// The way to the engine of another node, if this one began without it.
@@ -227,8 +224,9 @@ impl Store {
         if let Some(record) = &self.inner.record {
             record.close().await;
         }
-        self.inner.access.backend.close();
-        Ok(())
+        let access = self.inner.access.clone();
+        let closed = tokio::task::spawn_blocking(move || access.backend.close()).await;
+        closed.map_err(|_| StoreError::damaged("closing the database panicked"))
     }
 
     /// Queues a command for the writer, and returns its outcome once it is durable.

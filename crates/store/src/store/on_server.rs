@@ -1,11 +1,12 @@
 //! Operations on the store of a server: its schema, the pepper that it belongs to, and copies from and to data folders.
 
 use crate::backend;
+use crate::backend::PepperFingerprint;
+use crate::backend::copying::{CopyReport, CopyStep};
+use crate::backend::{MigrationKind, MigrationStep, SchemaStatus};
+use crate::backend::{Server, run_on_thread};
 use crate::error::StoreError;
-use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
-use crate::server::{Server, run_on_thread};
 use crate::store::Store;
-use crate::store_copy::{CopyReport, CopyStep, PepperFingerprint};
 use std::path::Path;
 
 impl Store {

@@ -1,26 +1,25 @@
 //! Opens a store: on a data folder, or as a node on a server. Starts the writer's thread.
 
-use super::lease_renewal::OwnNode;
-use super::loading::{LoadedStore, Sending, load, stored_setup};
-use super::node_thread::{NodeThread, Role};
-use crate::access::Access;
+use crate::backend::Lease;
+use crate::backend::NodeRun;
+use crate::backend::read_results::StorePosition;
 use crate::backend::{self, Backend, writing::WritingBackend};
-use crate::disk::Disk;
+use crate::backend::{Server, run_on_thread};
+use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::node_run::NodeRun;
+use crate::nodes::lease_renewal::OwnNode;
+use crate::nodes::node_thread::{NodeThread, Role};
 use crate::nodes::{FrontEnd, NodeConnector};
 use crate::outboxes::{Outboxes, Receivers};
-use crate::read_results::StorePosition;
-use crate::record::Feed;
-use crate::server::{Server, run_on_thread};
-use crate::shared::Shared;
-use crate::store::record::Record;
+use crate::record::{Feed, RunningRecord};
 use crate::store::webhooks::{GivingUp, ReportMover};
 use crate::store::{Inner, OpenOptions, Store};
 use crate::writer::Writer;
+use crate::writer::loading::{LoadedStore, Sending, load, stored_setup};
 use crate::writer::meters::Meters;
 use crate::writer::queue::{self, OpQueue};
+use crate::writer::shared::Access;
+use crate::writer::shared::Shared;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use std::path::Path;
@@ -121,8 +120,12 @@ fn open_record(
     backend: &Backend,
     position: StorePosition,
     shared: &Shared,
-) -> Result<Option<Record>, StoreError> {
-    options.record.then(|| Record::open(options, backend, position, shared.feed.clone())).transpose()
+) -> Result<Option<RunningRecord>, StoreError> {
+    if !options.record {
+        return Ok(None);
+    }
+    let (folder, source) = (options.folder.clone(), backend.record_source(&options.folder)?);
+    RunningRecord::open(folder, source, position, shared.feed.clone(), options.now).map(Some)
 }
 
 fn write(
@@ -157,7 +160,7 @@ struct Opened {
     access: Arc<Access>,
     newest: Option<Timestamp>,
     was_empty: bool,
-    record: Option<Record>,
+    record: Option<RunningRecord>,
     thread: JoinHandle<()>,
     own_node: Option<Arc<OwnNode>>,
     front_end: Option<Arc<FrontEnd>>,

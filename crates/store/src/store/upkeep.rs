@@ -1,9 +1,9 @@
 //! Periodic work: release deferred parts, expire messages, measure the disk, merge idempotency keys, delete old rows. The
 //! caller decides when, and passes the time.
 
-use crate::disk::{DiskSpace, LogSize};
+use crate::backend::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
+use crate::data_folder::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
-use crate::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
 use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;

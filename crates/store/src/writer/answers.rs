@@ -1,7 +1,7 @@
 //! The answers to operations of another node. The writer adds them after the commit; the node's session sends them together.
 
+use crate::backend::SentBy;
 use crate::error::StoreError;
-use crate::node_run::SentBy;
 use hermod_engine::commands::AnyOutcome;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, watch};

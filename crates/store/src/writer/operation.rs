@@ -1,9 +1,8 @@
 //! One operation in the writer's queue: a command, and the channel for its outcome. The outcome is sent once the commit is
 //! durable; an error is sent if the command was not written.
 
+use crate::backend::SentBy;
 use crate::error::StoreError;
-use crate::node_run::SentBy;
-use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::AcceptedMessage;
 use crate::writer::answers::NodeReply;
 use crate::writer::mailbox::Mailbox;
@@ -11,10 +10,16 @@ use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, EraseOthers, OnFullDisk, OpenLink};
-use hermod_engine::ops::{AcceptOutcome, KeyClaim};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::oneshot;
+
+/// The stages of an acceptance in the queue.
+const QUEUED: u8 = 0;
+const BEGUN: u8 = 1;
+const CANCELLED: u8 = 2;
 
 /// Where the outcome of an operation goes.
 pub(crate) enum Reply {
@@ -63,6 +68,14 @@ impl Op {
         if let Op::Command(command, _) = self { Some(command) } else { None }
     }
 
+    /// Returns the command without its entries for the audit log.
+    fn plain_command(&self) -> Option<&AnyCommand> {
+        match self.command() {
+            Some(AnyCommand::Audited(audited)) => Some(&audited.command),
+            command => command,
+        }
+    }
+
     /// Returns the idempotency key of an acceptance.
     pub(crate) fn key(&self) -> Option<&KeyClaim> {
         if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }
@@ -70,13 +83,7 @@ impl Op {
 
     /// Whether the operation changes the setup.
     pub(crate) fn changes_catalogue(&self) -> bool {
-        match self {
-            Op::Command(AnyCommand::ChangeCatalogue(_), _) => true,
-            Op::Command(AnyCommand::Audited(audited), _) => {
-                matches!(audited.command, AnyCommand::ChangeCatalogue(_))
-            }
-            Op::Command(..) | Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_) => false,
-        }
+        matches!(self.plain_command(), Some(AnyCommand::ChangeCatalogue(_)))
     }
 
     /// Returns which node sent the operation; none if this one did.
@@ -93,13 +100,11 @@ impl Op {
     /// it tells what was charged. Others can be lost: those of links and receivers say nothing. An outcome with a phone number or
     /// a text is never stored here, because it would outlive its erasure.
     pub(crate) fn keeps_outcome(&self) -> bool {
-        match self {
-            Op::Accept(..) => true,
-            Op::Command(command, _) => {
-                matches!(command, AnyCommand::Accept(_) | AnyCommand::Cancel(_) | AnyCommand::Post(_))
-            }
-            Op::OpenLink(..) | Op::Stop(_) => false,
-        }
+        let is_kept = matches!(
+            self.plain_command(),
+            Some(AnyCommand::Accept(_) | AnyCommand::Cancel(_) | AnyCommand::Post(_))
+        );
+        is_kept || matches!(self, Op::Accept(..))
     }
 
     /// Returns the message, if the operation accepted one.
@@ -108,7 +113,7 @@ impl Op {
             (
                 Op::Accept(queued, _),
                 AnyOutcome::Accept(AcceptOutcome::Accepted { message: id, balance, .. }),
-            ) => Some(AcceptedMessage { id: *id, balance: *balance, queued: queued.clone() }),
+            ) => Some(AcceptedMessage { id: *id, balance: *balance, acceptance: queued.acceptance.clone() }),
             _ => None,
         }
     }
@@ -168,6 +173,37 @@ impl Op {
             Op::Command(command, _) => command.on_full_disk(),
             Op::Accept(..) => OnFullDisk::Refuse,
             Op::OpenLink(..) | Op::Stop(_) => OnFullDisk::Run,
+        }
+    }
+}
+
+/// An acceptance in the writer's queue. Either the writer begins it or its caller cancels it, never both: a cancelled one is
+/// not run, and the caller of one that was begun waits for its outcome.
+pub(crate) struct QueuedAcceptance {
+    /// Shared with the record, which has it after the commit.
+    pub acceptance: Arc<Acceptance>,
+    stage: AtomicU8,
+}
+
+impl QueuedAcceptance {
+    pub(crate) fn new(acceptance: Acceptance) -> QueuedAcceptance {
+        QueuedAcceptance { acceptance: Arc::new(acceptance), stage: AtomicU8::new(QUEUED) }
+    }
+
+    /// Marks it as begun. May be called again after a rollback. Returns false if it was cancelled.
+    pub(crate) fn begin(&self) -> bool {
+        self.move_to(BEGUN) != CANCELLED
+    }
+
+    /// Cancels it. Returns false if the writer has begun it: it may succeed.
+    pub(crate) fn cancel(&self) -> bool {
+        self.move_to(CANCELLED) != BEGUN
+    }
+
+    /// Moves it to `stage` if it is still queued. Returns the stage before.
+    fn move_to(&self, stage: u8) -> u8 {
+        match self.stage.compare_exchange(QUEUED, stage, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(before) | Err(before) => before,
         }
     }
 }

@@ -156,6 +156,21 @@ async fn older_database_is_found_by_the_file_beside_it() {
 }
 
 #[tokio::test]
+async fn missing_file_is_noted_if_the_log_has_rows() {
+    if on_postgres("the file of the embedded store") {
+        return;
+    }
+    let world = closed_log().await;
+    assert!(!audit(world.path(), KEY).lacks_audit_file);
+    std::fs::remove_file(world.path().join(AUDIT_HEAD_FILE)).expect("the test made it");
+    let report = audit(world.path(), KEY);
+    assert!(report.is_clean() && report.lacks_audit_file, "{:#?}", report.violations);
+    let empty = world_with_key().await;
+    empty.store.close().await.expect("the test made it");
+    assert!(!audit(empty.path(), KEY).lacks_audit_file);
+}
+
+#[tokio::test]
 async fn posting_without_an_author_is_in_the_log() {
     let world = world_with_key().await;
     world.pay_in(ALICE, 7).await;

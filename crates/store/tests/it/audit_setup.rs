@@ -4,6 +4,7 @@ use crate::mo;
 use crate::webhook_queue::{documents, webhooks};
 use crate::world::*;
 use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::receipt::ReportStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,48 @@ async fn message_that_ended_without_its_event_is_found_and_one_from_before_the_w
     world.store.close().await.expect("it closes");
     world.raw().change("DELETE FROM webhook WHERE id = (SELECT last FROM webhook_counter)");
     world.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn message_that_ended_with_an_intermediate_event_only_is_found() {
+    let mut world = World::new().await;
+    world.store_setup(&documents(Some(webhooks(true, true)), |_| {})).await;
+    world.advance(IN_EFFECT).await;
+    world.send_with_receipts(world.sms(), "first", &[DeliveryOutcome::Delivered]).await;
+    world.advance(secs(1)).await;
+    let link = world.link().await;
+    let message = world.send_accepted_as(&link, world.sms(), "second").await;
+    link.receipt("second", DeliveryOutcome::Enroute).await;
+    world.flush().await;
+    assert_eq!(world.due_statuses().await.last(), Some(&(message, ReportStatus::Enroute)));
+    world.assert_audit_clean();
+    forget_setup(&world);
+    link.receipt("second", DeliveryOutcome::Delivered).await;
+    world.flush().await;
+    assert_eq!(violated(&world).await, [HAS_EVENT]);
+}
+
+#[tokio::test]
+async fn entries_that_the_audit_log_does_not_list_are_checked_from_the_change_that_has_them() {
+    let mut world = World::new().await;
+    let hooked = documents(Some(webhooks(true, true)), |_| {});
+    world.send_with_receipts(world.sms(), "before", &[DeliveryOutcome::Delivered]).await;
+    world.store_setup_unlisted(&hooked).await;
+    forget_setup(&world);
+    world.send_with_receipts(world.sms(), "not in effect yet", &[DeliveryOutcome::Delivered]).await;
+    world.advance(IN_EFFECT).await;
+    world.assert_audit_clean();
+    world.send_with_receipts(world.sms(), "without", &[DeliveryOutcome::Delivered]).await;
+    assert_eq!(violated(&world).await, [HAS_EVENT]);
+
+    let mut world = World::new().await;
+    world.receive_mo(mo::text(mo::HANDSET, mo::NUMBER, "before it was owned")).await;
+    world.store_setup_unlisted(&mo::documents()).await;
+    forget_setup(&world);
+    world.advance(IN_EFFECT).await;
+    world.assert_audit_clean();
+    world.receive_mo(mo::text(mo::HANDSET, mo::NUMBER, "lost")).await;
+    assert_eq!(violated(&world).await, [HAS_ACCOUNT]);
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn accepted_top_up_is_credited_once_and_survives_a_crash() {
     );
     let log = world.store.audit_log(AuditFilter::default(), None, 10).await.unwrap();
     let subjects: Vec<_> = log.iter().map(|row| row.entry.subject.as_str()).collect();
-    assert_eq!(subjects, ["first", "ledger entry 1"]);
+    assert_eq!(subjects, ["first", "the account"]);
     assert_eq!(log[0].posting.map(|posting| posting.balance.as_micros()), Some(5_000_000));
     world.assert_audit_clean();
 }

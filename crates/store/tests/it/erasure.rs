@@ -83,7 +83,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     world.store.opt_out(opt_out).await.expect("it is kept");
     world.flush().await;
     // The carrier took one of them without an id.
-    let unnamed = "INSERT INTO unnamed SELECT carrier, dest, id, 1, account, 0 FROM message WHERE id = ?1";
+    let unnamed = "INSERT INTO unnamed (carrier, dest, message, part, account, at) SELECT carrier, dest, id, 1, account, 0 FROM message WHERE id = ?1";
     world.raw().change_with(unnamed, &[done.as_i64()]);
     let before = world.balance(ALICE).await;
 
@@ -342,8 +342,9 @@ async fn replayed_erasure_finds_a_number_in_every_table() {
         sent.as_i64()
     ));
     raw.change(&format!(
-        "INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
-         VALUES (7, 1, {}, 'Hermod', {review}, '', '', {at}, {at}, 1, 2, '')",
+        "INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
+             decided_by, reason)
+         VALUES (7, 1, {}, 'Hermod', {review}, '', '', {at}, {at}, 1, 2, '', '')",
         blob(&[7; 16])
     ));
     let elsewhere = World::new().await;

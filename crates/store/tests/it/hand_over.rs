@@ -11,8 +11,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 const OPENING: i64 = 1_000_000_000;
-/// Bounds a hang. A takeover takes seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Reports would come again as soon as the next engine has read them.
 const QUIET: Duration = Duration::from_secs(2);
 /// Submissions in progress on each node.

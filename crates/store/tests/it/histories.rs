@@ -120,6 +120,41 @@ async fn database_of_a_folder_copied_by_hand_over_the_original_is_refused() {
     assert!(refused.contains("is not the one that the database has"), "{refused}");
 }
 
+/// As with a copy that `cp` made of a stopped gateway's database: the log of the crashed folder belongs to its own database, and
+/// SQLite would apply it.
+#[tokio::test]
+async fn database_that_was_closed_is_refused_beside_the_log_of_a_crashed_folder() {
+    if on_postgres("files of the embedded store") {
+        return;
+    }
+    let mut world = World::new().await;
+    world.send(world.sms()).await;
+    world.store.close().await.unwrap();
+    let backups = TempDir::new().unwrap();
+    copy_files(world.path(), backups.path(), |name| name == "hermod.db");
+    let closed = backups.path().join("hermod.db");
+
+    world.reopen();
+    for _ in 0..5 {
+        world.send(world.sms()).await;
+    }
+    // A read makes the writer flush into the log.
+    balance(&world.store).await;
+    let crashed = copy_of(world.path());
+    assert!(std::fs::metadata(crashed.path().join("hermod.db-wal")).unwrap().len() > 0);
+    let folder = TempDir::new().unwrap();
+    copy_files(crashed.path(), folder.path(), |_| true);
+    restore(&closed, folder.path());
+    let refused = refusal(folder.path());
+    assert!(refused.contains("hermod.db-wal belongs to another database"), "{refused}");
+
+    // Its own database opens with that log.
+    let store = Store::open(&options(crashed.path(), noon())).expect("it opens after a crash");
+    assert_eq!(balance(&store).await, balance(&world.store).await);
+    store.close().await.unwrap();
+    assert_audit_clean(crashed.path());
+}
+
 /// The journal begins where the backup ends, or before: it completes the backup. This is the only journal that a restored backup
 /// accepts.
 #[tokio::test]

@@ -3,12 +3,14 @@
 use crate::reports::CONNECTION;
 use crate::webhook_queue::{DELIVERED, documents, webhooks};
 use crate::world::*;
+use hermod_domain::audit::AuditEntry;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::money::Money;
 use hermod_store::{
-    AcceptOutcome, Acceptance, CatalogueChange, CatalogueRow, LinkKind, NodeKey, NodeListener, NodeOptions,
-    OpenOptions, ReportOutcome, Store, StoreError,
+    AcceptOutcome, Acceptance, CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, LinkKind, NodeKey,
+    NodeListener, NodeOptions, OpenOptions, PostOutcome, ReportOutcome, Store, StoreError,
 };
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -16,13 +18,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 const KEY: [u8; 32] = [7; 32];
 const OPENING: i64 = 1_000_000_000;
+/// More than an address may fail, even if it waits each time.
+const STRANGERS: usize = 40;
 
 /// Opens a node. All nodes of a test have the schema of the first folder.
 pub(crate) async fn open_node(
@@ -204,8 +209,16 @@ async fn node_that_stops_hands_the_engine_over_and_links_of_the_other_go_on() {
     assert_audit_clean(first.path());
 }
 
-/// Passes connections on to the next port, until it is told to cut them.
-async fn proxy() -> (SocketAddr, Arc<Notify>) {
+/// Passes connections on to the next port.
+struct Proxy {
+    address: SocketAddr,
+    /// Closes the connection that is open.
+    cut: Arc<Notify>,
+    /// While true, nothing that the node behind it sends arrives.
+    holds_answers: watch::Sender<bool>,
+}
+
+async fn proxy() -> Proxy {
     let listener = loop {
         let found = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let port = found.local_addr().expect("an address").port();
@@ -215,31 +228,45 @@ async fn proxy() -> (SocketAddr, Arc<Notify>) {
         }
     };
     let address = listener.local_addr().expect("an address");
-    let cut = Arc::new(Notify::new());
-    let cuts = cut.clone();
+    let (cut, holds_answers) = (Arc::new(Notify::new()), watch::Sender::new(false));
+    let (cuts, held) = (cut.clone(), holds_answers.subscribe());
     let serving = async move {
         loop {
             let Ok((mut node, _)) = listener.accept().await else { return };
-            let Ok(mut behind) = tokio::net::TcpStream::connect((address.ip(), address.port() + 1)).await
-            else {
+            let Ok(mut behind) = TcpStream::connect((address.ip(), address.port() + 1)).await else {
                 continue;
             };
+            let ((mut from_node, to_node), (from_behind, mut to_behind)) = (node.split(), behind.split());
             tokio::select! {
-                _ = copy_bidirectional(&mut node, &mut behind) => {}
+                biased;
                 () = cuts.notified() => {}
+                _ = tokio::io::copy(&mut from_node, &mut to_behind) => {}
+                () = pass_answers(from_behind, to_node, held.clone()) => {}
             }
         }
     };
     #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
     tokio::spawn(serving);
-    (address, cut)
+    Proxy { address, cut, holds_answers }
+}
+
+/// Passes answers on while they are not held, until an end is closed.
+async fn pass_answers(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut held: watch::Receiver<bool>) {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let length = from.read(&mut buffer).await.unwrap_or(0);
+        let is_open = length > 0 && held.wait_for(|held| !held).await.is_ok();
+        if !is_open || to.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operations_are_run_once_when_the_connection_between_nodes_is_cut() {
     const MESSAGES: u64 = 600;
     let (first, second) = (folder(), folder());
-    let (address, cut) = proxy().await;
+    let Proxy { address, cut, .. } = proxy().await;
     let Some(engine) = open_node(first.path(), first.path(), "one", Some(address)).await else { return };
     let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
     top_up(&engine, OPENING).await;
@@ -286,6 +313,52 @@ async fn operations_are_run_once_when_the_connection_between_nodes_is_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn posting_of_an_operator_whose_answer_is_lost_is_answered_when_the_nodes_are_connected_again() {
+    let (first, second) = (folder(), folder());
+    let Proxy { address, cut, holds_answers } = proxy().await;
+    let Some(engine) = open_node(first.path(), first.path(), "one", Some(address)).await else { return };
+    let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    top_up(&other, OPENING).await;
+    holds_answers.send_replace(true);
+    let audited = other.audited(vec![AuditEntry {
+        at: noon(),
+        account: Some(ALICE),
+        by: "operator".to_owned(),
+        from: String::new(),
+        action: "ledger.topup".to_owned(),
+        subject: "alice".to_owned(),
+        detail: "{}".to_owned(),
+    }]);
+    // Without a reference, a posting that is repeated is paid twice.
+    let top_up = LedgerEntry {
+        account: ALICE,
+        kind: LedgerKind::TopUp,
+        amount: Money::from_micros(OPENING),
+        note: "by an operator".to_owned(),
+        reference: None,
+        now: noon(),
+    };
+    let mut posting = JoinSet::new();
+    posting.spawn(async move { audited.post(top_up).await });
+    let balance = async || engine.balance(ALICE).await.expect("a balance").balance.as_micros();
+    let is_committed = async {
+        while balance().await < 2 * OPENING {
+            pause().await;
+        }
+    };
+    within(PATIENCE, is_committed).await.expect("it is posted");
+    cut.notify_one();
+    holds_answers.send_replace(false);
+    let answered = within(PATIENCE, posting.join_next()).await.expect("an answer").expect("a posting");
+    let posted = answered.expect("no panic");
+    assert!(matches!(posted, Ok(PostOutcome::Posted { .. })), "{posted:?}");
+    assert_eq!(balance().await, 2 * OPENING);
+    other.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
+    assert_audit_clean(first.path());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn node_with_another_key_is_not_served() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
@@ -304,15 +377,18 @@ async fn strangers_at_the_node_port_are_closed_and_keep_no_node_out() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
     let address = engine.nodes()[0].address.clone();
-    // From the eleventh on they are refused before the handshake.
-    for _ in 0..40 {
+    // After the tenth the address has to wait, and is refused before the handshake: it gets no TLS alert.
+    let mut alerted = 0;
+    for _ in 0..STRANGERS {
         let mut stranger = TcpStream::connect(&address).await.expect("it listens");
         // It may be closed before the request is sent.
         let _ = stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").await;
         let mut answer = Vec::new();
         let _ = stranger.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+        alerted += usize::from(!answer.is_empty());
     }
+    assert!((1..STRANGERS).contains(&alerted), "{alerted} of {STRANGERS} were greeted");
     let node = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
     top_up(&node, OPENING).await;
     accept(&node, sms(noon())).await;

@@ -214,7 +214,7 @@ async fn long_read_delays_new_partitions_but_no_message() {
     let days = world.text_days();
     world.pass(10 * DAY).await;
     assert_eq!(world.text_days(), days, "the table is in use");
-    let message = within(secs(5), world.send(world.sms())).await.expect("the message does not wait");
+    let message = within(PATIENCE, world.send(world.sms())).await.expect("the message does not wait");
     assert_eq!(world.store.message_text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
     drop(reader);
     for _ in 0..50 {

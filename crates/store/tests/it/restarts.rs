@@ -179,24 +179,39 @@ async fn store_from_before_the_first_release_is_rejected_and_unchanged() {
     let world = World::new().await;
     world.send(world.sms()).await;
     world.store.close().await.unwrap();
-    let on_server = server(world.path()).is_some();
-    world.raw().change(if on_server {
-        "ALTER TABLE store_schema RENAME TO schema_version"
+    // What builds made, and how to take it back.
+    let (table, id);
+    let builds = if server(world.path()).is_some() {
+        let made_by = "SELECT obj_description(to_regclass('store_schema'), 'pg_class')";
+        table = format!("COMMENT ON TABLE store_schema IS '{}'", world.raw().texts(made_by)[0]);
+        [
+            (
+                "ALTER TABLE store_schema RENAME TO schema_version",
+                "ALTER TABLE schema_version RENAME TO store_schema",
+            ),
+            ("COMMENT ON TABLE store_schema IS NULL", table.as_str()),
+            ("COMMENT ON TABLE store_schema IS 'hermod 00000000'", table.as_str()),
+        ]
     } else {
-        "PRAGMA application_id = 0; PRAGMA user_version = 24"
-    });
-    let tables = world.raw().tables_with("");
-    let refused = Store::open(&options(world.path(), world.now)).err().expect("refused");
-    assert!(matches!(refused, StoreError::BeforeFirstRelease(_)), "{refused}");
-    let sentence = "was made by a build from before the first release";
-    assert!(refused.to_string().contains(sentence), "{refused}");
-    assert_eq!(world.raw().tables_with(""), tables);
-    assert!(matches!(refused_audit(world.path()), StoreError::BeforeFirstRelease(_)));
-    world.raw().change(if on_server {
-        "ALTER TABLE schema_version RENAME TO store_schema"
-    } else {
-        "PRAGMA application_id = 1215458660; PRAGMA user_version = 1"
-    });
+        let made_by = world.raw().number("SELECT application_id FROM pragma_application_id");
+        id = format!("PRAGMA application_id = {made_by}; PRAGMA user_version = 1");
+        [
+            ("PRAGMA application_id = 0; PRAGMA user_version = 24", id.as_str()),
+            ("PRAGMA application_id = 1215458660", id.as_str()),
+            ("PRAGMA application_id = 7", id.as_str()),
+        ]
+    };
+    for (build, take_back) in builds {
+        world.raw().change(build);
+        let tables = world.raw().tables_with("");
+        let refused = Store::open(&options(world.path(), world.now)).err().expect("refused");
+        assert!(matches!(refused, StoreError::BeforeFirstRelease(_)), "{build}: {refused}");
+        let sentence = "was made by a build from before the first release";
+        assert!(refused.to_string().contains(sentence), "{refused}");
+        assert_eq!(world.raw().tables_with(""), tables);
+        assert!(matches!(refused_audit(world.path()), StoreError::BeforeFirstRelease(_)));
+        world.raw().change(take_back);
+    }
     let opened = Store::open(&options(world.path(), world.now)).expect("nothing else was changed");
     assert_eq!(opened.balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
 }

@@ -60,6 +60,7 @@ async fn held_text_sent_again_stays_in_one_case() {
         ReviewCase {
             id: first,
             account: ALICE,
+            digest: screened(&world, ALICE, "you won").digest,
             from: Sender::parse("Hermod").unwrap(),
             to: world.sms().to,
             text: "you won".to_owned(),
@@ -167,8 +168,9 @@ async fn account_over_the_limit_of_open_cases_gets_no_new_case_and_others_do() {
     // One less than the limit.
     let more = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {})
-         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
-         SELECT 1000 + n, 1, CAST('review num' || (100000 + n) AS BLOB), 'Hermod', 4915112345678, 'x', 'r', 5, 5, 1, 0, '' FROM n",
+         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
+             decided_by, reason)
+         SELECT 1000 + n, 1, CAST('review num' || (100000 + n) AS BLOB), 'Hermod', 4915112345678, 'x', 'r', 5, 5, 1, 0, '', '' FROM n",
         REVIEW_CASES_OPEN_MAX - 2
     );
     world.raw().change(&more);
@@ -222,8 +224,9 @@ async fn old_case_behind_many_new_ones_is_deleted_by_a_later_call() {
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT);
     let cases = "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
-         SELECT i, 1, CAST('?3' || i AS BLOB), 'ACME', 4915112345678, '', '', ?3, ?3, 1, 2, '' FROM n";
+         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
+             decided_by, reason)
+         SELECT i, 1, CAST('000000000' || (1000000 + i) AS BLOB), 'ACME', 4915112345678, '', '', ?3, ?3, 1, 2, '', '' FROM n";
     world.raw().change_with(cases, &[1, 6_000, world.now.as_millis()]);
     world.raw().change_with(cases, &[6_001, 6_001, begin.as_millis()]);
     let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM review") };

@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Programs;
 use super::gateway::{Carrier, Gateway, Setup, free_address, fresh_folder};
-use super::gateway_files::Customer;
-use super::load::{Generator, Load, Over, Report};
+use super::load::{Generator, Length, Load, Over, Report};
 use super::process::{Usage, cpu_with_children};
-use super::programs::Programs;
-use super::{failure, float, pause, start_watch};
+use super::{failure, float, pause, stopwatch};
 use crate::cluster::database::{self, Database};
 use crate::cluster::files::make_certificates;
+use crate::gateway_files::Customer;
 use crate::shell::{Failure, Outcome};
 
 /// Time for all accepted messages to be settled after the load.
@@ -34,6 +34,8 @@ pub(super) struct Bed<'a> {
     /// Messages that were accepted, and those that earlier carriers have been compared with.
     accepted: u64,
     compared: u64,
+    /// Messages that were settled by nodes that were killed.
+    settled_by_killed: u64,
 }
 
 /// What a load did.
@@ -58,28 +60,27 @@ pub(super) struct Cost {
 
 impl<'a> Bed<'a> {
     pub(super) fn start(programs: &'a Programs, setup: Setup) -> Result<Bed<'a>, Failure> {
-        let mut bed = Bed::start_without_gateway(programs, setup)?;
-        bed.start_carrier()?;
-        bed.start_gateways()?;
-        Ok(bed)
-    }
-
-    fn start_without_gateway(programs: &'a Programs, setup: Setup) -> Result<Bed<'a>, Failure> {
         let database = setup.on_postgres.then(|| start_database(programs, setup.standby)).transpose()?;
-        let (carrier_address, gateways) = (free_address()?, Vec::new());
-        let (carrier, accepted, compared) = (None, 0, 0);
-        Ok(Bed { programs, setup, database, carrier_address, carrier, gateways, accepted, compared })
-    }
-
-    fn start_gateways(&mut self) -> Outcome {
-        let (programs, setup) = (self.programs, &self.setup);
-        let url = self.database.as_ref().map(|(_, database)| url_of(database));
-        for index in 0..setup.nodes {
-            let node = (setup.nodes > 1).then(|| format!("node-{index}"));
+        let mut bed = Bed {
+            programs,
+            setup,
+            database,
+            carrier_address: free_address()?,
+            carrier: None,
+            gateways: Vec::new(),
+            accepted: 0,
+            compared: 0,
+            settled_by_killed: 0,
+        };
+        bed.start_carrier()?;
+        let url = bed.database.as_ref().map(|(_, database)| url_of(database));
+        for index in 0..bed.setup.nodes {
+            let node = (bed.setup.nodes > 1).then(|| format!("node-{index}"));
             let (store, node) = (url.as_deref(), node.as_deref());
-            self.gateways.push(Gateway::start_with(programs, setup, &self.carrier_address, store, node)?);
+            let gateway = Gateway::start_with(programs, &bed.setup, &bed.carrier_address, store, node)?;
+            bed.gateways.push(gateway);
         }
-        Ok(())
+        Ok(bed)
     }
 
     pub(super) fn start_carrier(&mut self) -> Outcome {
@@ -133,10 +134,19 @@ impl<'a> Bed<'a> {
         &mut self,
         customers: &[Customer],
         load: &Load,
+        meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
+    ) -> Result<Loaded, Failure> {
+        self.offer_each(&each(customers, load), meanwhile)
+    }
+
+    /// As `offer`, with a load of its own for each customer.
+    pub(super) fn offer_each(
+        &mut self,
+        loads: &[(Customer, Load)],
         mut meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
     ) -> Result<Loaded, Failure> {
-        let (before, started) = (self.cost()?, start_watch());
-        let generators = self.start_load(customers, load)?;
+        let (before, started) = (self.cost()?, stopwatch());
+        let generators = self.start_loads(loads)?;
         let reports = std::thread::scope(|scope| {
             let running =
                 scope.spawn(|| generators.into_iter().map(Generator::finish).collect::<Result<Vec<_>, _>>());
@@ -147,17 +157,19 @@ impl<'a> Bed<'a> {
         })?;
         let accepted = reports.iter().map(|report| report.accepted).sum();
         self.wait_until_settled(accepted)?;
-        let per_second = match load.over {
-            Over::Http { .. } if load.rate.is_none() => float(accepted) / started.elapsed().as_secs_f64(),
-            Over::Smpp { .. } | Over::Http { .. } => reports.iter().map(|report| report.per_second).sum(),
+        let as_fast_as_http = |load: &Load| matches!(load.over, Over::Http { .. }) && load.rate.is_none();
+        let per_second = if loads.iter().all(|(_, load)| as_fast_as_http(load)) {
+            float(accepted) / started.elapsed().as_secs_f64()
+        } else {
+            reports.iter().map(|report| report.per_second).sum()
         };
         Ok(Loaded { reports, accepted, per_second, cost: self.cost()?.since(before) })
     }
 
     /// Starts a generator for each customer.
-    pub(super) fn start_load(&self, customers: &[Customer], load: &Load) -> Result<Vec<Generator>, Failure> {
+    pub(super) fn start_loads(&self, loads: &[(Customer, Load)]) -> Result<Vec<Generator>, Failure> {
         let gateways = self.gateways.iter().cycle();
-        let started = customers.iter().zip(0..).zip(gateways).map(|((customer, number), gateway)| {
+        let started = loads.iter().zip(0..).zip(gateways).map(|(((customer, load), number), gateway)| {
             load.start(self.programs, &gateway.listeners, customer, NUMBERS * number + self.accepted)
         });
         started.collect()
@@ -165,7 +177,7 @@ impl<'a> Bed<'a> {
 
     /// Sends for these customers and counts what was accepted, but does not wait until it is settled. Returns its number.
     pub(super) fn fill(&mut self, customers: &[Customer], load: &Load) -> Result<u64, Failure> {
-        let generators = self.start_load(customers, load)?.into_iter();
+        let generators = self.start_loads(&each(customers, load))?.into_iter();
         let reports: Vec<Report> = generators.map(Generator::finish).collect::<Result<_, _>>()?;
         let accepted = reports.iter().map(|report| report.accepted).sum();
         self.accepted += accepted;
@@ -180,7 +192,7 @@ impl<'a> Bed<'a> {
 
     /// Waits until this many messages are settled since the start. Returns their number.
     pub(super) fn wait_until_in_all(&self, messages: u64) -> Result<u64, Failure> {
-        let started = start_watch();
+        let started = stopwatch();
         loop {
             let settled = self.settled()?;
             if settled >= messages {
@@ -198,7 +210,28 @@ impl<'a> Bed<'a> {
 
     /// Returns how many messages have been settled. The node with the engine counts them.
     pub(super) fn settled(&self) -> Result<u64, Failure> {
-        self.gateways.iter().map(Gateway::settled).sum()
+        self.gateways
+            .iter()
+            .map(Gateway::settled)
+            .sum::<Result<u64, Failure>>()
+            .map(|sum| sum + self.settled_by_killed)
+    }
+
+    /// Kills the node with the engine, which is the first, and waits until the next one accepts a message of this customer. Returns
+    /// how long that took.
+    pub(super) fn kill_engine(&mut self, customer: &Customer) -> Result<Duration, Failure> {
+        let engine = self.gateways.remove(0);
+        self.settled_by_killed += engine.settled()?;
+        engine.kill()?;
+        let killed = stopwatch();
+        // A message that is not accepted is an error of its load.
+        while self.fill(std::slice::from_ref(customer), &Load::http(Length::Messages(1))).is_err() {
+            if killed.elapsed() > SETTLE_WAIT {
+                return Err(failure("no node took over"));
+            }
+            pause(POLL);
+        }
+        Ok(killed.elapsed())
     }
 
     /// Returns what the processes have used since their start.
@@ -237,8 +270,13 @@ impl<'a> Bed<'a> {
     }
 }
 
+/// The same load for each customer.
+pub(super) fn each(customers: &[Customer], load: &Load) -> Vec<(Customer, Load)> {
+    customers.iter().map(|customer| (customer.clone(), *load)).collect()
+}
+
 /// Fails if messages were due and not sent: the figures would be those of a lower rate.
-fn check_all_sent(reports: &[Report]) -> Outcome {
+pub(super) fn check_all_sent(reports: &[Report]) -> Outcome {
     match reports.iter().map(|report| report.unsent).sum::<u64>() {
         0 => Ok(()),
         unsent => Err(failure(format!("the rate was not reached: {unsent} messages were due and not sent"))),

@@ -5,12 +5,12 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
+use super::Programs;
 use super::bed::Bed;
 use super::gateway::Setup;
-use super::gateway_files::PASSWORD;
 use super::process::Process;
-use super::programs::Programs;
-use super::{Judged, failure, float, missed, start_watch};
+use super::{Judged, failure, float, missed, stopwatch};
+use crate::gateway_files::PASSWORD;
 use crate::shell::{Failure, Outcome};
 
 /// Binds that are opened and closed before the measurement, so that one-time costs are not counted.
@@ -53,7 +53,7 @@ pub(super) fn run(programs: &Programs, options: &BindsOptions) -> Judged {
     let standing: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
     super::pause(SETTLE);
     let bound = gateway.usage()?;
-    let watch = start_watch();
+    let watch = stopwatch();
     super::pause(Duration::from_secs(seconds));
     let held = gateway.usage()?;
     let watched = watch.elapsed();

@@ -3,13 +3,13 @@
 
 use clap::Args;
 
+use super::Programs;
 use super::bed::{Bed, Loaded};
 use super::gateway::{Setup, fresh_folder, make_certificate};
-use super::gateway_files::Customer;
 use super::load::{Length, Listeners, Load, Over, Report, WITH_KEYS};
 use super::process::Process;
-use super::programs::Programs;
 use super::{Judged, failure, missed};
+use crate::gateway_files::Customer;
 use crate::shell::Failure;
 
 /// The longest measurement of the echo.

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::gateway_files::{CARRIER, Customer, NO_RECORD, NODE, PEPPER, SETTINGS};
+use super::Programs;
 use super::load::Listeners;
 use super::metrics::Metrics;
 use super::process::{Process, Usage};
-use super::programs::Programs;
-use super::{failure, start_watch};
+use super::{failure, stopwatch};
+use crate::gateway_files::{Customer, NO_RECORD, NODE, PEPPER, SETTINGS, compare_counts, provision, write};
 use crate::shell::{self, Failure, Outcome};
 
 /// Time for a gateway to start on an empty folder.
@@ -47,19 +47,7 @@ impl Carrier {
     /// Ends the carrier and compares its counts with the accepted messages: each submitted once, with its receipt accepted.
     pub(super) fn end_and_compare(self, messages: u64) -> Outcome {
         let counts = self.0.end_and_read()?;
-        for (name, expect) in [
-            ("submits", messages),
-            ("accepted", messages),
-            ("receipts_accepted", messages),
-            ("duplicates", 0),
-        ] {
-            let count = counts.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-            if count != Some(expect) {
-                let count = count.map_or("nothing".to_owned(), |count| count.to_string());
-                return Err(failure(format!("the carrier counted {name}: {count}, expected {expect}")));
-            }
-        }
-        Ok(())
+        compare_counts(&counts, messages)
     }
 }
 
@@ -133,8 +121,7 @@ impl Gateway {
         if programs.without_record {
             settings.push_str(NO_RECORD);
         }
-        let mut provision = CARRIER.replace("CARRIER", carrier).replace("LINKS", &setup.links.to_string());
-        setup.customers.iter().for_each(|customer| provision.push_str(&customer.provision()));
+        let provision = provision(carrier, setup.links, &setup.customers);
         for (name, text) in
             [("pepper.key", PEPPER), ("provision.toml", &provision), ("hermod.toml", &settings)]
         {
@@ -150,14 +137,7 @@ impl Gateway {
     }
 
     fn wait_until_ready(&self) -> Outcome {
-        let started = start_watch();
-        while started.elapsed() < READY_WAIT {
-            if shell::is_ready(&self.address) {
-                return Ok(());
-            }
-            super::pause(POLL);
-        }
-        Err(failure(format!("the gateway was not ready after {READY_WAIT:?}")))
+        shell::wait_until("the gateway", READY_WAIT, || Ok(shell::is_ready(&self.address)))
     }
 
     /// Returns the address of the operator API, and its token.
@@ -212,7 +192,7 @@ impl Gateway {
 
     /// Waits until the gateway has done what it does later, such as checkpoints: until it hardly uses the CPU for a second.
     pub(super) fn wait_until_idle(&self) -> Outcome {
-        let started = start_watch();
+        let started = stopwatch();
         let mut idle_for = Duration::ZERO;
         let mut before = self.usage()?.cpu;
         while idle_for < IDLE && started.elapsed() < IDLE_WAIT {
@@ -222,6 +202,13 @@ impl Gateway {
             before = now;
         }
         Ok(())
+    }
+
+    /// Kills a node and removes its folder.
+    pub(super) fn kill(self) -> Outcome {
+        let Gateway { process, folder, .. } = self;
+        drop(process);
+        std::fs::remove_dir_all(folder).map_err(failure)
     }
 
     /// Ends a node and removes its folder.
@@ -277,8 +264,4 @@ pub(super) fn fresh_folder() -> Result<PathBuf, Failure> {
     }
     std::fs::create_dir_all(&folder).map_err(failure)?;
     Ok(folder)
-}
-
-fn write(path: &Path, text: &str) -> Outcome {
-    std::fs::write(path, text).map_err(|cause| failure(format!("{}: {cause}", path.display())))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::gateway_files::{Customer, PASSWORD};
+use super::Programs;
 use super::process::Process;
-use super::programs::Programs;
 use super::{failure, ms};
+use crate::gateway_files::{Customer, PASSWORD};
 use crate::shell::Failure;
 
 /// Gives every message an idempotency key.

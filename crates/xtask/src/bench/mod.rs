@@ -5,30 +5,29 @@ mod bed;
 mod binds;
 mod end_to_end;
 mod gateway;
-mod gateway_files;
 mod load;
 mod metrics;
 mod nodes;
 mod portal;
 mod process;
 mod profile;
-mod programs;
 mod queue;
 mod record;
 mod soak;
 mod stored;
 mod webhooks;
 
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::shell::{Failure, Outcome};
+use crate::programs::{Binaries, existing};
+use crate::shell::{Failure, Outcome, pause, stopwatch};
 
 #[derive(Args)]
 pub(crate) struct Benchmark {
     #[command(flatten)]
-    programs: programs::ProgramFlags,
+    programs: ProgramFlags,
     #[command(subcommand)]
     bench: Bench,
 }
@@ -78,11 +77,44 @@ enum Bench {
     Webhooks(webhooks::WebhooksOptions),
 }
 
+#[derive(Args)]
+pub(crate) struct ProgramFlags {
+    /// Measure this hermod instead of building one
+    #[arg(long, global = true, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// Use this hermod-sim; by default the one beside --binary
+    #[arg(long, global = true, value_name = "FILE")]
+    simulator: Option<PathBuf>,
+}
+
+/// The programs under test.
+#[derive(Clone)]
+struct Programs {
+    hermod: PathBuf,
+    simulator: PathBuf,
+    /// Whether the gateway keeps no record.
+    without_record: bool,
+}
+
+impl Programs {
+    /// The same simulator with another build of the gateway.
+    fn with_gateway(&self, hermod: &Path) -> Result<Programs, Failure> {
+        Ok(Programs { hermod: existing(hermod)?, ..self.clone() })
+    }
+
+    /// The same programs, with a gateway that keeps no record.
+    fn without_record(&self) -> Programs {
+        Programs { without_record: true, ..self.clone() }
+    }
+}
+
 /// The limits that a benchmark missed, each as a sentence.
 type Judged = Result<Vec<String>, Failure>;
 
 pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
-    let programs = &benchmark.programs.programs()?;
+    let ProgramFlags { binary, simulator } = &benchmark.programs;
+    let Binaries { hermod, simulator } = Binaries::find(binary.as_deref(), simulator.as_deref(), "dist")?;
+    let programs = &Programs { hermod, simulator, without_record: false };
     println!("load average before: {}", load_average());
     let missed = match &benchmark.bench {
         Bench::Http(options) => end_to_end::run_http(programs, options),
@@ -123,18 +155,6 @@ fn float(number: u64) -> f64 {
 
 fn ms(us: u64) -> f64 {
     float(us) / 1000.0
-}
-
-/// Lets real time pass while another process works.
-fn pause(wait: Duration) {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-    std::thread::sleep(wait);
-}
-
-/// Returns the start of a measurement.
-fn start_watch() -> Instant {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-    Instant::now()
 }
 
 /// Returns the middle one, or the mean of the two in the middle.

@@ -3,13 +3,13 @@
 
 use clap::Args;
 
+use super::Programs;
 use super::bed::Bed;
 use super::gateway::Setup;
-use super::gateway_files::Customer;
 use super::load::{Length, Load, Over};
 use super::profile::Protocol;
-use super::programs::Programs;
 use super::{Judged, median, missed};
+use crate::gateway_files::Customer;
 use crate::shell::Failure;
 
 const CUSTOMERS: usize = 3;
@@ -55,12 +55,10 @@ pub(super) fn run(programs: &Programs, options: &NodesOptions) -> Judged {
     let (mut one, mut three) = (Vec::new(), Vec::new());
     for round in 0..options.rounds.max(1) {
         // Every other round the other way round, so that a machine that gets slower does not favour one of them.
-        if round % 2 == 0 {
-            one.push(measure(programs, options, ONE_NODE)?);
-            three.push(measure(programs, options, THREE_NODES)?);
-        } else {
-            three.push(measure(programs, options, THREE_NODES)?);
-            one.push(measure(programs, options, ONE_NODE)?);
+        let mut runs = [(ONE_NODE, &mut one), (THREE_NODES, &mut three)];
+        runs.rotate_left(round % 2);
+        for (run, rates) in runs {
+            rates.push(measure(programs, options, run)?);
         }
     }
     let ratios: Vec<f64> = three.iter().zip(&one).map(|(three, one)| three / one.max(1e-9)).collect();

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::Programs;
 use super::bed::Bed;
 use super::gateway::{Gateway, Setup};
 use super::load::{Length, Load, Over};
-use super::programs::Programs;
-use super::{Judged, failure, missed, ms, start_watch};
+use super::{Judged, failure, missed, ms, stopwatch};
 use crate::shell::{self, Failure, Outcome};
 
 const HOME: &str = "/accounts/bench";
@@ -203,7 +203,7 @@ impl Visitor {
     fn measure(&self, page: &str, visits: usize) -> Judged {
         let mut times = Vec::with_capacity(visits);
         for _ in 0..visits.max(1) {
-            let started = start_watch();
+            let started = stopwatch();
             self.get(page)?;
             times.push(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX));
         }

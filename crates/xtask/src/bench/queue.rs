@@ -1,16 +1,16 @@
-//! `cargo xtask bench queue`: messages that queue for a carrier that is down, and the drain when it returns. Another customer sends a
-//! few messages before and during the drain: its responses must not wait for the queue.
+//! `cargo xtask bench queue`: messages that queue for a carrier that is down, and the drain when it returns, also by a node that
+//! took over. Another customer sends a few messages before and during the drain: its responses must not wait for the queue.
 
 use std::time::Duration;
 
 use clap::Args;
 
-use super::bed::{Bed, rest};
+use super::Programs;
+use super::bed::{Bed, each, rest};
 use super::gateway::Setup;
-use super::gateway_files::Customer;
 use super::load::{Length, Load, Over, Report};
-use super::programs::Programs;
-use super::{Judged, failure, float, missed, start_watch};
+use super::{Judged, failure, float, missed, stopwatch};
+use crate::gateway_files::Customer;
 use crate::shell::Failure;
 
 /// How long the other customer sends, before the drain and during it.
@@ -27,6 +27,9 @@ pub(crate) struct QueueOptions {
     /// Run on PostgreSQL
     #[arg(long)]
     on_postgres: bool,
+    /// Run two nodes on PostgreSQL, and kill the one with the engine before the carrier returns
+    #[arg(long)]
+    takeover: bool,
     /// Messages per second that another customer sends before and during the drain
     #[arg(long, default_value_t = 200)]
     beside: u64,
@@ -43,7 +46,8 @@ pub(super) fn run(programs: &Programs, options: &QueueOptions) -> Judged {
     let (bench, beside) = customers.split_at(1);
     let setup = Setup {
         customers: customers.to_vec(),
-        on_postgres: options.on_postgres,
+        on_postgres: options.on_postgres || options.takeover,
+        nodes: if options.takeover { 2 } else { 1 },
         links: 3,
         ..Setup::default()
     };
@@ -65,6 +69,10 @@ pub(super) fn run(programs: &Programs, options: &QueueOptions) -> Judged {
         waiting.resident_bytes >> 20,
         waiting.resident_peak_bytes >> 20
     );
+    if options.takeover {
+        let took = bed.kill_engine(&beside[0])?;
+        println!("taken over after     {:>9.1} s", took.as_secs_f64());
+    }
     bed.start_carrier()?;
     let (rate, during) = drain(&bed, (before.accepted, queued), beside, &load)?;
     bed.wait_until_settled(during.accepted)?;
@@ -94,11 +102,11 @@ fn drain(
     beside: &[Customer],
     load: &Load,
 ) -> Result<(f64, Report), Failure> {
-    let (batches, returned) = (bed.gateway().batches()?, start_watch());
+    let (batches, returned) = (bed.gateway().batches()?, stopwatch());
     // The links reconnect by their own schedule, which is not part of the drain.
     let first = bed.wait_until_in_all(settled + 1)?;
-    let (reconnected, started) = (returned.elapsed().as_secs_f64(), start_watch());
-    let generator = bed.start_load(beside, load)?.pop().ok_or_else(|| failure("no generator"))?;
+    let (reconnected, started) = (returned.elapsed().as_secs_f64(), stopwatch());
+    let generator = bed.start_loads(&each(beside, load))?.pop().ok_or_else(|| failure("no generator"))?;
     let drained = bed.wait_until_in_all(settled + queued)? - first;
     let (took, batches) = (started.elapsed().as_secs_f64(), bed.gateway().batches()? - batches);
     let rate = float(drained) / took;

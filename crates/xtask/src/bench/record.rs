@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::Programs;
 use super::bed::{Bed, Loaded};
 use super::gateway::Setup;
 use super::load::Load;
 use super::metrics::Metrics;
-use super::programs::Programs;
 use super::{Judged, failure, float, missed};
 use crate::shell::{self, Failure, Outcome};
 

@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::bed::Bed;
+use super::Programs;
+use super::bed::{Bed, check_all_sent, rest};
 use super::gateway::Setup;
 use super::load::{Length, Load, Over, WITH_KEYS};
 use super::process::Usage;
-use super::programs::Programs;
-use super::{Judged, failure, float, missed, start_watch};
+use super::{Judged, failure, float, missed, stopwatch};
+use crate::gateway_files::Customer;
 use crate::shell::Failure;
 
+/// What is sent: the customer, how, and its share of the rate in hundredths.
+const LOADS: [(&str, Over, u64); 1] = [("bench", Over::Http { connections: 64, flags: WITH_KEYS }, 100)];
 /// Time between two samples of the memory.
 const SAMPLE_EVERY: Duration = Duration::from_secs(5);
 /// Samples between two printed lines.
@@ -44,18 +47,24 @@ struct Sample {
 }
 
 pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
-    let mut bed = Bed::start(programs, Setup { receipt_after: "50ms", ..Setup::default() })?;
-    let over = Over::Http { connections: 64, flags: WITH_KEYS };
-    let warm_up = Load { over, rate: None, length: Length::Messages(options.warm_up) };
-    bed.load(&warm_up)?;
+    let customers = LOADS.map(|(name, _, _)| Customer::new(name));
+    let setup = Setup { customers: customers.to_vec(), receipt_after: "50ms", ..Setup::default() };
+    let mut bed = Bed::start(programs, setup)?;
+    let loads = |rate: Option<u64>, length: &dyn Fn(u64) -> Length| -> Vec<(Customer, Load)> {
+        let load =
+            |(_, over, share)| Load { over, rate: rate.map(|all| all * share / 100), length: length(share) };
+        customers.iter().cloned().zip(LOADS.map(load)).collect()
+    };
+    let warm_up = loads(None, &|share| Length::Messages(options.warm_up * share / 100));
+    bed.offer_each(&warm_up, rest)?;
     println!(
         "{} messages to warm up, {:.1} MiB resident",
         options.warm_up,
         mib(bed.gateway().usage()?.resident_bytes)
     );
-    let load = Load { rate: Some(options.rate), length: Length::Seconds(options.minutes * 60), ..warm_up };
-    let (started, mut samples) = (start_watch(), Vec::new());
-    let loaded = bed.load_while(&load, |bed| {
+    let load = loads(Some(options.rate), &|_| Length::Seconds(options.minutes * 60));
+    let (started, mut samples) = (stopwatch(), Vec::new());
+    let loaded = bed.offer_each(&load, |bed| {
         super::pause(SAMPLE_EVERY);
         samples.push(Sample::take(bed, started)?);
         if let Some(sample) = samples.last().filter(|_| samples.len().is_multiple_of(PRINTED_EVERY)) {
@@ -64,7 +73,8 @@ pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
         Ok(())
     })?;
     bed.end()?;
-    println!("accepted             {:>9.0} /s", loaded.report().per_second);
+    check_all_sent(&loaded.reports)?;
+    println!("accepted             {:>9.0} /s", loaded.per_second);
     judge(options, &samples)
 }
 

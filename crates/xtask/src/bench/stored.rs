@@ -3,10 +3,10 @@
 
 use clap::Args;
 
+use super::Programs;
 use super::bed::Bed;
 use super::gateway::Setup;
 use super::load::{Length, Load, Over, WITH_KEYS};
-use super::programs::Programs;
 use super::{Judged, median, missed};
 use crate::shell::Failure;
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
+use super::Programs;
 use super::bed::{Bed, rest};
 use super::gateway::{Setup, free_address};
-use super::gateway_files::Customer;
 use super::load::{Length, Load, Over};
 use super::process::Process;
-use super::programs::Programs;
 use super::{Judged, failure, missed};
+use crate::gateway_files::Customer;
 use crate::shell::{Failure, Outcome};
 
 /// Customers whose endpoints are healthy. They share the rate.
@@ -120,7 +120,7 @@ fn customers(options: &WebhooksOptions, receivers: &Receivers) -> Vec<Customer> 
     let dead = dead.map(|(number, url)| (format!("dead-{number}"), url.clone()));
     let healthy = (0..HEALTHY)
         .map(|number| (format!("healthy-{number}"), format!("{}{number}", receivers.healthy_url)));
-    dead.chain(healthy).map(|(name, url)| Customer { name, webhook: Some(url) }).collect()
+    dead.chain(healthy).map(|(name, url)| Customer { webhook: Some(url), ..Customer::new(name) }).collect()
 }
 
 /// Fails if a dead endpoint has not as many reports as the benchmark is about.

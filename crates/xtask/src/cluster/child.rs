@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::{pause, stopwatch};
 use crate::shell::{self, Failure, Outcome};
 
 /// The longest wait for a process to stop. It only bounds a hang.
 const STOP_WAIT: Duration = Duration::from_secs(300);
-const POLL: Duration = Duration::from_millis(50);
 
 /// What to run, and how it stops.
 pub(crate) struct Program<'a> {
@@ -86,17 +84,17 @@ impl Child {
         if self.ended().is_none() {
             self.signal(self.stop)?;
         }
-        let started = stopwatch();
-        while started.elapsed() < STOP_WAIT {
-            match self.ended() {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => {
-                    return Err(Failure(format!("{} ended ({status}): {}", self.name, self.last_lines())));
-                }
-                None => pause(POLL),
-            }
+        let name = self.name.clone();
+        shell::wait_until(&format!("the end of {name}"), STOP_WAIT, || Ok(self.ended().is_some()))?;
+        self.require_end()
+    }
+
+    /// Fails unless the process has ended with code 0.
+    pub(crate) fn require_end(&mut self) -> Outcome {
+        match self.ended() {
+            Some(status) if status.success() => Ok(()),
+            _ => self.require_running(),
         }
-        Err(Failure(format!("{} did not stop within {STOP_WAIT:?}", self.name)))
     }
 }
 
@@ -105,10 +103,7 @@ impl Drop for Child {
         // For a command that failed. The process may have ended already.
         if self.ended().is_none() {
             let _ = self.signal(self.stop);
-            let started = stopwatch();
-            while self.ended().is_none() && started.elapsed() < STOP_WAIT {
-                pause(POLL);
-            }
+            let _ = shell::wait_until("its end", STOP_WAIT, || Ok(self.ended().is_some()));
             let _ = self.process.kill();
             let _ = self.process.wait();
         }

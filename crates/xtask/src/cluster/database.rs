@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::child::{Child, Program};
-use super::{pause, stopwatch, text};
+use super::text;
 use crate::postgres;
 use crate::shell::{self, Failure, Outcome};
 
@@ -23,7 +23,6 @@ const CLIENTS: &str =
 
 /// It only bounds a hang.
 const START_WAIT: Duration = Duration::from_secs(300);
-const POLL: Duration = Duration::from_millis(50);
 
 pub(crate) struct Database {
     programs: PathBuf,
@@ -95,18 +94,11 @@ impl Database {
 
     /// Waits until a query returns this value.
     fn wait_for(&mut self, query: &str, value: &str) -> Outcome {
-        let started = stopwatch();
-        loop {
-            let answer = self.query(query);
-            if answer.as_ref().is_ok_and(|answer| answer == value) {
-                return Ok(());
-            }
+        shell::wait_until(&format!("PostgreSQL: `{query}` is not {value}"), START_WAIT, || {
+            let is_so = self.query(query).is_ok_and(|answer| answer == value);
             self.require_running()?;
-            if started.elapsed() > START_WAIT {
-                return Err(Failure(format!("PostgreSQL: `{query}` is {answer:?} and not {value}")));
-            }
-            pause(POLL);
-        }
+            Ok(is_so)
+        })
     }
 
     pub(crate) fn require_running(&mut self) -> Outcome {

@@ -1,66 +1,25 @@
 //! The files of the cluster. Those in deploy/ are used as they are shipped, with other addresses and paths: a shipped file that
 //! no longer has one of the replaced texts fails the command.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::database;
 use super::text;
+use crate::gateway_files::{Customer, PEPPER, provision, write};
 use crate::shell::{self, Failure, Outcome};
 
 pub(super) const NODES: [&str; 3] = ["a", "b", "c"];
 /// Where HAProxy connects from: the only address whose PROXY headers the nodes accept.
 const BALANCER: &str = "127.0.0.10";
 
-pub(super) const API_KEY: &str = "demo-key";
-pub(super) const API_SECRET: &str = "demo-secret-for-the-loopback-only";
-pub(super) const SYSTEM_ID: &str = "demo";
-pub(super) const PASSWORD: &str = "demo1234";
+/// Links of a node to the carrier.
+const LINKS: u32 = 3;
 
-/// Only 127.0.0.1 may use the connection: HAProxy connects from another address, so that a message is accepted only if the
-/// customer's address arrives. `CARRIER` is a placeholder.
-const PROVISION: &str = r#"
-[[carrier]]
-name = "simulator"
-address = "CARRIER"
-system_id = "hermod"
-password = "demo"
-links = 3
-window = 100
-rate = 1000
-
-[[route]]
-prefix = "*"
-carriers = ["simulator"]
-
-[[price]]
-prefix = "*"
-per_part = "0.05"
-
-[[account]]
-name = "demo"
-currency = "EUR"
-opening_balance = "1000"
-verified = true
-countries = "*"
-senders = ["Hermod"]
-
-[[connection]]
-name = "demo"
-account = "demo"
-default_sender = "Hermod"
-system_id = "demo"
-password = "demo1234"
-allow = ["127.0.0.1"]
-rate = 1000
-
-[[key]]
-key = "demo-key"
-secret = "demo-secret-for-the-loopback-only"
-connection = "demo"
-"#;
+/// The customer of the cluster. Only 127.0.0.1 may use the connection: HAProxy connects from another address, so that a message is
+/// accepted only if the customer's address arrives.
+pub(super) fn customer() -> Customer {
+    Customer { allow: Some("127.0.0.1"), ..Customer::new("demo") }
+}
 
 /// The ports of a cluster. Nodes have one address each and the same ports.
 pub(super) struct Ports {
@@ -125,10 +84,10 @@ impl Files {
 
     /// Writes the settings of all nodes and of HAProxy.
     pub(super) fn write_all(&self, postgres_port: u16) -> Outcome {
-        self.write("pepper.key", &"5a".repeat(32))?;
+        self.write("pepper.key", PEPPER)?;
         self.write("operator.token", "token-of-the-loopback-cluster\n")?;
         let carrier = format!("127.0.0.1:{}", self.ports.carrier);
-        self.write("provision.toml", &PROVISION.replace("CARRIER", &carrier))?;
+        self.write("provision.toml", &provision(&carrier, LINKS, &[customer()]))?;
         let shipped = read_shipped("deploy/hermod.toml")?;
         for (index, name) in NODES.iter().enumerate() {
             self.write(&format!("{name}/hermod.toml"), &self.node_settings(&shipped, index, postgres_port)?)?;
@@ -184,13 +143,7 @@ impl Files {
     }
 
     fn write(&self, name: &str, content: &str) -> Outcome {
-        let file = self.folder.join(name);
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(|cause| cannot(name, &cause))?;
-        }
-        // Some have secrets.
-        let opened = File::options().write(true).create(true).truncate(true).mode(0o600).open(&file);
-        opened.and_then(|mut file| file.write_all(content.as_bytes())).map_err(|cause| cannot(name, &cause))
+        write(&self.folder.join(name), content)
     }
 }
 

@@ -10,11 +10,12 @@ mod running;
 mod welcome;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::shell::{self, Failure, Outcome};
+use crate::programs::{Binaries, built};
+use crate::shell::{Failure, Outcome};
 use running::Cluster;
 
 /// How the name of a cluster's folder begins; the id of the process follows.
@@ -53,12 +54,6 @@ pub(crate) struct Programs {
     binary: Option<PathBuf>,
 }
 
-/// The built programs.
-pub(super) struct Binaries {
-    pub(super) hermod: PathBuf,
-    pub(super) simulator: PathBuf,
-}
-
 pub(crate) fn run(command: &Command) -> Outcome {
     match command {
         Command::Up(Up { seconds, programs }) => up(&programs.binaries()?, *seconds),
@@ -69,12 +64,8 @@ pub(crate) fn run(command: &Command) -> Outcome {
 /// Runs the check with the programs of the tests.
 pub(crate) fn run_check() -> Outcome {
     // The tests have built them. Building the two alone would build the dependencies again, with fewer features.
-    let binary = Some(target_folder().join("debug").join("hermod"));
+    let binary = Some(built("dev").join("hermod"));
     check::run(&Programs { release: false, binary }.binaries()?)
-}
-
-fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from)
 }
 
 fn up(binaries: &Binaries, seconds: Option<u64>) -> Outcome {
@@ -88,23 +79,8 @@ fn up(binaries: &Binaries, seconds: Option<u64>) -> Outcome {
 
 impl Programs {
     fn binaries(&self) -> Result<Binaries, Failure> {
-        let hermod = match &self.binary {
-            Some(hermod) => hermod.clone(),
-            None => self.build()?,
-        };
-        let cannot = |cause: std::io::Error| Failure(format!("{}: {cause}", hermod.display()));
-        let hermod = hermod.canonicalize().map_err(cannot)?;
-        Ok(Binaries { simulator: hermod.with_file_name("hermod-sim"), hermod })
-    }
-
-    fn build(&self) -> Result<PathBuf, Failure> {
-        let packages = ["build", "--locked", "--package", "hermod", "--package", "hermod-simulator"];
-        let mut build = shell::command("cargo", &packages);
-        if self.release {
-            build.arg("--release");
-        }
-        shell::run(build)?;
-        Ok(target_folder().join(if self.release { "release" } else { "debug" }).join("hermod"))
+        let profile = if self.release { "release" } else { "dev" };
+        Binaries::find(self.binary.as_deref(), None, profile)
     }
 }
 
@@ -126,15 +102,4 @@ fn make_folder() -> Result<PathBuf, Failure> {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// Lets real time pass while other processes work.
-fn pause(wait: Duration) {
-    #[expect(clippy::disallowed_methods, reason = "waits for other processes")]
-    std::thread::sleep(wait);
-}
-
-#[expect(clippy::disallowed_methods, reason = "waits for other processes; no product code runs here")]
-fn stopwatch() -> Instant {
-    Instant::now()
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use super::child::{Child, Program};
 use super::database::Database;
 use super::files::{Files, NODES, Ports};
-use super::{Binaries, haproxy, make_folder, pause, stopwatch, text};
-use crate::shell::{self, Failure, Outcome};
+use super::{haproxy, make_folder, text};
+use crate::programs::Binaries;
+use crate::shell::{self, Failure, Outcome, pause, stopwatch};
 use crate::tools;
 
 /// It only bounds a hang.
@@ -114,10 +115,7 @@ impl Cluster {
         self.nodes[index].signal("TERM")?;
         let node = &mut self.nodes[index];
         wait_until("the end of the node", || Ok(node.ended().is_some()))?;
-        match self.nodes[index].ended() {
-            Some(status) if status.success() => Ok(()),
-            _ => self.nodes[index].require_running(),
-        }
+        self.nodes[index].require_end()
     }
 
     pub(super) fn start_node(&mut self, index: usize) -> Outcome {
@@ -188,15 +186,8 @@ fn start_node(hermod: &Path, files: &Files, index: usize) -> Result<Child, Failu
 }
 
 /// Waits until `done`, which fails where waiting is in vain.
-pub(super) fn wait_until(what: &str, mut done: impl FnMut() -> Result<bool, Failure>) -> Outcome {
-    let started = stopwatch();
-    while !done()? {
-        if started.elapsed() > READY_WAIT {
-            return Err(Failure(format!("waited {READY_WAIT:?} for {what} in vain")));
-        }
-        pause(POLL);
-    }
-    Ok(())
+pub(super) fn wait_until(what: &str, done: impl FnMut() -> Result<bool, Failure>) -> Outcome {
+    shell::wait_until(what, READY_WAIT, done)
 }
 
 /// Finds ports that are free at every address of this machine.

@@ -1,6 +1,6 @@
 //! Samples of changes of messages: MT and MO messages, their parts, receipts, reports and steps.
 
-use super::samples::add;
+use super::samples::{add, row_changes};
 use super::values::*;
 use hermod_domain::inbound::{Alphabet, MoEncoding, MoSegment};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, Part, PartState};
@@ -85,14 +85,13 @@ fn message_changes() -> Vec<MessageChange> {
     all
 }
 
-fn message_exceptions() -> Vec<MessageExceptionChange> {
-    vec![
-        MessageExceptionChange::FailedOver(message(1)),
-        MessageExceptionChange::Unknown { message: message(1), at: AT },
-        MessageExceptionChange::LateReceipts { message: message(1), count: 3 },
-        MessageExceptionChange::Refused { message: message(1), by: CARRIER },
-        MessageExceptionChange::Delete(messages()),
-    ]
+fn message_exceptions() -> Vec<Change> {
+    let (message, unknown_at) = (message(1), Some(AT));
+    let exceptions = MessageExceptions { has_failed_over: true, unknown_at, late_receipts: 3 };
+    let mut all = Vec::new();
+    add(&mut all, row_changes(MessageExceptionRow { message, exceptions }));
+    add(&mut all, row_changes(CarrierRefusal { message, carrier: CARRIER }));
+    all
 }
 
 fn parts() -> Vec<PartChange> {
@@ -130,25 +129,25 @@ fn parts_of_carriers() -> Vec<Change> {
     let assignment = IdAssignment { part: part_key(), to: Some(handset()), at: AT, day: DAY };
     let without = IdAssignment { to: None, ..assignment };
     let (carrier, to, part, reason) = (CARRIER, handset(), part_key(), "state 99".to_owned());
-    vec![
+    let mut all = vec![
         CarrierIdChange::CreateDay(DAY).into(),
         CarrierIdChange::RetireDay(DAY).into(),
         CarrierIdChange::DeleteRetired { day: DAY, limit: 1_000 }.into(),
         CarrierIdChange::DropRetiredDay(DAY).into(),
         CarrierIdChange::Add { carrier, remote: remote(), assignment }.into(),
         CarrierIdChange::Put { carrier, remote: remote(), assignment: without }.into(),
-        UnnamedPartChange::Put(UnnamedPart { carrier, to, part, at: AT }).into(),
-        UnnamedPartChange::Delete { carrier, to, part }.into(),
         SetAsideChange::Parts { key: STORED_KEY, reason: reason.clone(), at: AT }.into(),
         SetAsideChange::Message { key: STORED_KEY, reason, at: AT }.into(),
         SetAsideChange::Delete(messages()).into(),
-    ]
+    ];
+    add(&mut all, row_changes(UnnamedPart { carrier, to, part, at: AT }));
+    all
 }
 
-fn parked_receipts() -> Vec<ParkedReceiptChange> {
-    let (carrier, remote) = (CARRIER, remote());
+fn parked_receipts() -> Vec<Change> {
+    let carrier = CARRIER;
     let receipt = |verdict: &DeliveryOutcome| ParkedReceipt {
-        remote: remote.clone(),
+        remote: remote(),
         verdict: *verdict,
         err: 259,
         word: Some("LOST".into()),
@@ -156,16 +155,10 @@ fn parked_receipts() -> Vec<ParkedReceiptChange> {
         at: AT,
         ambiguous: true,
     };
+    let mut all = Vec::new();
     let receipts = OUTCOMES.iter().map(receipt);
-    let mut all: Vec<ParkedReceiptChange> =
-        receipts.map(|receipt| ParkedReceiptChange::Put { carrier, receipt }).collect();
-    all.extend([
-        ParkedReceiptChange::ParkedAt { carrier, remote: remote.clone(), at: AT },
-        ParkedReceiptChange::Ambiguous { carrier, remote: remote.clone() },
-        ParkedReceiptChange::Delete { carrier, remote: remote.clone() },
-        ParkedReceiptChange::Loss(ReceiptLoss { day: DAY, carrier, too_old: 1, crowded_out: 2 }),
-        ParkedReceiptChange::DeleteLossesBefore(DAY),
-    ]);
+    receipts.for_each(|receipt| add(&mut all, row_changes(ParkedRow { carrier, receipt })));
+    add(&mut all, row_changes(ReceiptLoss { day: DAY, carrier, too_old: 1, crowded_out: 2 }));
     all
 }
 
@@ -184,22 +177,19 @@ fn reports() -> Vec<ReportChange> {
     added.chain([ReportChange::Delete { connection, first, last }]).collect()
 }
 
-fn given_up_reports() -> Vec<GivenUpReportChange> {
-    let (connection, first, last) = (CONNECTION, ReportId(1), ReportId(70_000));
+fn given_up_reports() -> Vec<Change> {
     let report = |reason: ReportGiveUpReason| GivenUpReport {
         id: ReportId(70_000),
         account: ACCOUNT,
-        connection,
+        connection: CONNECTION,
         message: message(1),
         status: Some(ReportStatus::Accepted),
         at: AT,
         given_up_at: LATER,
         reason,
     };
-    let mut all: Vec<_> =
-        report_give_up_reasons().into_iter().map(|reason| GivenUpReportChange::Put(report(reason))).collect();
-    all.push(GivenUpReportChange::DeleteBetween { first, last });
-    all.push(GivenUpReportChange::DeleteRange { connection, first, last });
+    let mut all = Vec::new();
+    report_give_up_reasons().into_iter().for_each(|reason| add(&mut all, row_changes(report(reason))));
     all
 }
 
@@ -207,6 +197,7 @@ fn inbound() -> Vec<Change> {
     let (from, to, text) = ("+4915112345678".to_owned(), "80808".to_owned(), "ja, €".to_owned());
     let row = InboundRow {
         account: ACCOUNT,
+        id: 130,
         message: message(7),
         from: from.clone(),
         to: to.clone(),
@@ -215,7 +206,7 @@ fn inbound() -> Vec<Change> {
         missing: 1,
         received_at: AT,
     };
-    let counter = InboundCounter { last: 130, newest: message(7) };
+    let counter = InboundCounter { account: ACCOUNT, last: 130, newest: message(7) };
     let last = Conversation { account: ACCOUNT, connection: CONNECTION, message: message(1), at: AT };
     let key = ConversationKey { handset: handset(), number: to.clone() };
     let unassigned = UnassignedRow {
@@ -230,15 +221,11 @@ fn inbound() -> Vec<Change> {
     };
     let wires = mo_encodings().into_iter().map(|form| Some(wire(form))).chain([None]);
     let rows = wires.map(|wire| InboundRow { wire, ..row.clone() });
-    let mut all: Vec<Change> =
-        rows.map(|row| InboundChange::Add { id: 130, row: Box::new(row) }.into()).collect();
-    all.extend([
-        InboundChange::Counter { account: ACCOUNT, counter }.into(),
-        ConversationChange::Put { key: key.clone(), last }.into(),
-        ConversationChange::Delete(key).into(),
-        UnassignedInboundChange::Add(Box::new(unassigned)).into(),
-        UnassignedInboundChange::Delete(message(8)).into(),
-    ]);
+    let mut all = Vec::new();
+    rows.for_each(|row| add(&mut all, row_changes(row)));
+    add(&mut all, row_changes(counter));
+    add(&mut all, row_changes(ConversationRow { key, last }));
+    add(&mut all, row_changes(unassigned));
     all
 }
 

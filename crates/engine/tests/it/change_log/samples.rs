@@ -8,11 +8,10 @@ use hermod_domain::erasure::{ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{PartNo, RemoteId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
-use hermod_domain::time::Day;
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{
     Balance, CatalogueRow, CustomerRequest, DayTotals, DeliveryFigures, Endpoint, EventId, LedgerKind,
-    NewCustomerRequest, OptOut, ProvisionedRow, ReviewState, Screened, TokenDigest, TokenPurpose, UserToken,
+    NewCustomerRequest, ProvisionedRow, TokenDigest, TokenPurpose, UserToken,
 };
 use hermod_engine::tables::*;
 use std::time::Duration;
@@ -39,55 +38,63 @@ pub(super) fn add<C: Into<Change>>(all: &mut Vec<Change>, samples: impl IntoIter
     all.extend(samples.into_iter().map(Into::into));
 }
 
+/// Returns the changes of a row. Panics if the row does not read back from its columns, or the first of them are not its key.
+pub(super) fn row_changes<R: StoredRow>(row: R) -> [RowChange<R>; 5] {
+    let (key, values) = (row.key(), row.values());
+    assert_eq!(key.values(), values[..R::table().key], "{}", R::table().name);
+    assert_eq!(values.len(), R::table().columns.len(), "{}", R::table().name);
+    let read = R::read(&mut ColumnReader::new(&|column| Ok(values[column].clone())));
+    assert_eq!(read.expect("a row").values(), values, "{}", R::table().name);
+    let range = ColumnRange { column: 1, first: -1, last: 300 };
+    [
+        RowChange::Add(row.clone()),
+        RowChange::Put(row.clone()),
+        RowChange::Merge(row, vec![1, 2]),
+        RowChange::Delete(key),
+        RowChange::DeleteIn(vec![range]),
+    ]
+}
+
 fn accounts() -> Vec<Change> {
     let balance = Balance { balance: DEBT, credit_used: COST };
     let totals = DayTotals { day: DAY, messages: 70_000, spend: COST };
     let opt_out = OptOut { account: ACCOUNT, number: handset(), how: "STOP".to_owned(), now: AT };
-    vec![
-        AliasChange::Last { account: ACCOUNT, alias: alias() }.into(),
-        AliasChange::Name { account: ACCOUNT, alias: alias(), message: message(1) }.into(),
-        BalanceChange::Put { account: ACCOUNT, balance }.into(),
-        DayTotalsChange::Put { account: ACCOUNT, totals }.into(),
-        OptOutChange::Add(opt_out).into(),
-        OptOutChange::Delete { account: ACCOUNT, number: handset() }.into(),
-    ]
-}
-
-fn ledger() -> Vec<LedgerChange> {
-    let posting = |kind: &LedgerKind| {
-        LedgerChange::Add(Posting {
-            id: 9,
-            account: ACCOUNT,
-            at: AT,
-            kind: *kind,
-            change: Balance { balance: COST, credit_used: DEBT },
-            message: Some(message(3)),
-            reference: Some("invoice 7".to_owned()),
-            note: "Paid: 12 €".to_owned(),
-        })
-    };
-    let mut all: Vec<LedgerChange> = LEDGER_KINDS.iter().map(posting).collect();
-    let key = RolledUpKey { account: ACCOUNT, day: DAY, kind: LedgerKind::RolledUpCosts };
-    all.push(LedgerChange::DeleteRefunds(messages()));
-    all.push(LedgerChange::RolledUp { key, amount: Money::from_micros(i64::MIN) });
+    let mut all = Vec::new();
+    let message = message(1);
+    add(&mut all, row_changes(AliasRow { account: ACCOUNT, alias: alias(), message }));
+    add(&mut all, row_changes(LastAlias { account: ACCOUNT, last: alias() }));
+    add(&mut all, row_changes(BalanceRow { account: ACCOUNT, balance }));
+    add(&mut all, row_changes(DayTotalsRow { account: ACCOUNT, totals }));
+    add(&mut all, row_changes(opt_out));
     all
 }
 
-fn setup() -> Vec<CatalogueRowChange> {
-    let (kind, name, body) = ("carrier".to_owned(), "acme".to_owned(), r#"{"window":10}"#.to_owned());
-    vec![
-        CatalogueRowChange::Put(CatalogueRow {
-            kind: kind.clone(),
-            id: 5,
-            name: name.clone(),
-            body: body.clone(),
-        }),
-        CatalogueRowChange::Delete { kind: kind.clone(), id: 6 },
-        CatalogueRowChange::PutProvisioned(ProvisionedRow { kind, name, body }),
-    ]
+fn ledger() -> Vec<Change> {
+    let posting = |kind: &LedgerKind| Posting {
+        id: 9,
+        account: ACCOUNT,
+        at: AT,
+        kind: *kind,
+        change: Balance { balance: COST, credit_used: DEBT },
+        message: Some(message(3)),
+        reference: Some("invoice 7".to_owned()),
+        note: "Paid: 12 €".to_owned(),
+    };
+    let mut all = Vec::new();
+    LEDGER_KINDS.iter().for_each(|kind| add(&mut all, row_changes(posting(kind))));
+    all
 }
 
-fn statistics() -> Vec<DeliveryFigureChange> {
+fn setup() -> Vec<Change> {
+    let (kind, name, body) = ("carrier".to_owned(), "acme".to_owned(), r#"{"window":10}"#.to_owned());
+    let (entry, as_provisioned) = (name.clone(), kind.clone());
+    let mut all = Vec::new();
+    add(&mut all, row_changes(CatalogueRow { kind, id: 5, name: entry, body: body.clone() }));
+    add(&mut all, row_changes(ProvisionedRow { kind: as_provisioned, name, body }));
+    all
+}
+
+fn statistics() -> Vec<Change> {
     let cell = DeliveryCell {
         day: DAY,
         carrier: CARRIER,
@@ -103,11 +110,10 @@ fn statistics() -> Vec<DeliveryFigureChange> {
         times: [1, 2, 3, 4, 5, 600],
         time_ms: u64::MAX,
     };
-    vec![
-        DeliveryFigureChange::Put { cell, figures },
-        DeliveryFigureChange::Put { cell: DeliveryCell { country: None, network: None, ..cell }, figures },
-        DeliveryFigureChange::DeleteBefore(Day::new(-1)),
-    ]
+    let mut all = Vec::new();
+    add(&mut all, row_changes(cell.with(figures)));
+    add(&mut all, row_changes(DeliveryCell { country: None, network: None, ..cell }.with(figures)));
+    all
 }
 
 fn keys() -> Vec<KeyChange> {
@@ -162,69 +168,60 @@ fn users() -> Vec<Change> {
     let posting =
         AuditPosting { entry: 12, balance: Money::from_micros(3), credit_used: Money::from_micros(-4) };
     let row = AuditEnd::EMPTY.append(AuditKey::default(), entry, Some(posting));
-    let mut all = vec![
-        AuditLogChange::Add {
-            seal: AuditEnd::from(&row).seal(AuditKey::default(), SealPlace::Database),
-            row,
-        }
-        .into(),
-        UserTokenChange::Delete(digest).into(),
-        UserTokenChange::DeleteExpired(LATER).into(),
-    ];
-    add(&mut all, TokenPurpose::ALL.map(|purpose| UserTokenChange::Put(token(purpose))));
+    let mut all = Vec::new();
+    let end = AuditEnd::from(&row);
+    add(&mut all, row_changes(SealedEnd { end, seal: end.seal(AuditKey::default(), SealPlace::Database) }));
+    add(&mut all, row_changes(row));
+    for purpose in TokenPurpose::ALL {
+        add(&mut all, row_changes(token(purpose)));
+    }
     all
 }
 
-fn customer_requests() -> Vec<CustomerRequestChange> {
-    let put = |kind: CustomerRequestKind, state: CustomerRequestState| {
-        CustomerRequestChange::Put(CustomerRequest {
-            id: 12,
-            request: NewCustomerRequest {
-                account: ACCOUNT,
-                kind,
-                subject: "Shop".to_owned(),
-                connection: Some(CONNECTION),
-                details: "our brand".to_owned(),
-                by: "anna@example.com".to_owned(),
-                now: AT,
-            },
-            state,
-            ended_at: Some(LATER),
-            ended_by: "operator".to_owned(),
-            reason: "approved".to_owned(),
-        })
+fn customer_requests() -> Vec<Change> {
+    let made = |kind: CustomerRequestKind, state: CustomerRequestState| CustomerRequest {
+        id: 12,
+        request: NewCustomerRequest {
+            account: ACCOUNT,
+            kind,
+            subject: "Shop".to_owned(),
+            connection: Some(CONNECTION),
+            details: "our brand".to_owned(),
+            by: "anna@example.com".to_owned(),
+            now: AT,
+        },
+        state,
+        ended_at: Some(LATER),
+        ended_by: "operator".to_owned(),
+        reason: "approved".to_owned(),
     };
-    let kinds = CustomerRequestKind::ALL.into_iter().map(|kind| put(kind, CustomerRequestState::Open));
-    let states = CustomerRequestState::ALL.into_iter().map(|state| put(CustomerRequestKind::Sender, state));
-    kinds.chain(states).chain([CustomerRequestChange::Delete(12)]).collect()
+    let kinds = CustomerRequestKind::ALL.into_iter().map(|kind| made(kind, CustomerRequestState::Open));
+    let states = CustomerRequestState::ALL.into_iter().map(|state| made(CustomerRequestKind::Sender, state));
+    let mut all = Vec::new();
+    kinds.chain(states).for_each(|request| add(&mut all, row_changes(request)));
+    all
 }
 
-fn reviews() -> Vec<ReviewChange> {
-    let screened = Screened {
+fn reviews() -> Vec<Change> {
+    let case = |state: &ReviewState| ReviewCase {
+        id: 8,
         account: ACCOUNT,
+        digest: DIGEST,
         from: sender(),
         to: handset(),
         text: "visit bit.ly/1".to_owned(),
-        digest: DIGEST,
         rules: vec!["short-links".to_owned(), "second".to_owned()],
-        now: AT,
-    };
-    let reopened = ReopenedReview { to: handset(), rules: vec!["one".to_owned()], at: AT, seen: 300 };
-    let (by, reason) = ("anna".to_owned(), "no links".to_owned());
-    let decision = |state: &ReviewState| ReviewChange::Decision {
-        id: 8,
+        opened_at: AT,
+        last_at: LATER,
+        seen: 300,
         state: *state,
-        at: AT,
-        by: by.clone(),
-        reason: reason.clone(),
+        decided_at: (*state != ReviewState::Open).then_some(AT),
+        decided_by: "anna".to_owned(),
+        reason: "no links".to_owned(),
     };
-    let mut all: Vec<ReviewChange> = REVIEW_STATES.iter().map(decision).collect();
-    all.extend([
-        ReviewChange::Add { id: 8, screened: Box::new(screened) },
-        ReviewChange::Met { id: 8, last_at: LATER, seen: 301 },
-        ReviewChange::Reopen { id: 8, reopened },
-        ReviewChange::Delete(8),
-    ]);
+    let mut all = Vec::new();
+    REVIEW_STATES.iter().for_each(|state| add(&mut all, row_changes(case(state))));
+    add(&mut all, row_changes(ReviewCounter { last: 300 }));
     all
 }
 
@@ -255,19 +252,18 @@ fn webhook_events() -> Vec<WebhookEventChange> {
         },
         WebhookEventChange::EndedAttempts { key: EVENT, attempts: 4 },
         WebhookEventChange::DeleteEndedBy { range: EVENTS, ended_by: AT },
+        WebhookEventChange::DeleteAttemptsWithoutEvent(EVENTS),
     ]);
     all
 }
 
-fn webhook_attempts() -> Vec<WebhookAttemptChange> {
-    let put = |outcome: StoredOutcome| {
+fn webhook_attempts() -> Vec<Change> {
+    let attempt = |outcome: StoredOutcome| {
         let took = Duration::new(1, 250_000_000);
-        let attempt = StoredAttempt { no: 2, at: AT, took, outcome, response: b"busy \xff".to_vec() };
-        WebhookAttemptChange::Put { key: EVENT, attempt }
+        StoredAttempt { key: EVENT, no: 2, at: AT, took, outcome, response: b"busy \xff".to_vec() }
     };
-    let mut all: Vec<WebhookAttemptChange> = outcomes_of_attempts().into_iter().map(put).collect();
-    all.push(WebhookAttemptChange::DeleteUpTo { key: EVENT, last: 1 });
-    all.push(WebhookAttemptChange::DeleteWithoutEvent(EVENTS));
+    let mut all = Vec::new();
+    outcomes_of_attempts().into_iter().for_each(|outcome| add(&mut all, row_changes(attempt(outcome))));
     all
 }
 
@@ -307,8 +303,6 @@ fn purges() -> Vec<PurgeChange> {
         PurgeChange::Origin { message: message(2), origin: OriginRow { origin: origin(), alias: None } },
         PurgeChange::DeleteMessages(messages()),
         PurgeChange::DeleteTimelines(messages()),
-        PurgeChange::DeleteAlias { account: ACCOUNT, alias: alias() },
-        PurgeChange::DeleteInboundUpTo { account: ACCOUNT, last: 130 },
     ]);
     all
 }

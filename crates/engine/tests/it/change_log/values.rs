@@ -11,13 +11,11 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::Encoding;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_domain::webhook::{DlrForm, WebhookKind};
-use hermod_engine::ops::{
-    CustomerTlvs, Endpoint, EventId, GiveUpReason, LedgerKind, ReportGiveUpReason, ReviewState,
-};
+use hermod_engine::ops::{CustomerTlvs, Endpoint, EventId, GiveUpReason, LedgerKind, ReportGiveUpReason};
 use hermod_engine::steps::LateResponse;
 use hermod_engine::tables::{
     EventEnd, EventKey, EventRange, KeyBucketState, MessageKey, MessageRange, PartKey, PurgeMark,
-    StoredMessageKey, StoredOutcome, Wire,
+    ReviewState, StoredMessageKey, StoredOutcome, Wire,
 };
 
 /// A list of all variants of an enum. It does not compile if one is missing.

@@ -1,6 +1,7 @@
 //! The variants of all changes by name: a variant that is not listed here does not compile, and one that is listed needs
 //! a sample.
 
+use hermod_engine::described_tables;
 use hermod_engine::steps::StepKind;
 use hermod_engine::tables::*;
 
@@ -19,46 +20,35 @@ macro_rules! changes {
     };
 }
 
-changes! {
-    Alias(AliasChange) { Last, Name }
-    AuditLog(AuditLogChange) { Add }
-    Balance(BalanceChange) { Put }
-    CarrierId(CarrierIdChange) { CreateDay, RetireDay, DeleteRetired, DropRetiredDay, Add, Put }
-    CatalogueRow(CatalogueRowChange) { Put, Delete, PutProvisioned }
-    Conversation(ConversationChange) { Put, Delete }
-    CustomerRequest(CustomerRequestChange) { Put, Delete }
-    DayTotals(DayTotalsChange) { Put }
-    DeliveryFigure(DeliveryFigureChange) { Put, DeleteBefore }
-    Erasure(ErasureChange) {
-        Message, UnnamedParts, Inbound, Others, CarrierId, Response, Keep,
-    }
-    GivenUpReport(GivenUpReportChange) { Put, DeleteBetween, DeleteRange }
-    Inbound(InboundChange) { Counter, Add }
-    Key(KeyChange) { AddToLog, ClearLog, DeleteLogUpTo, Bucket, DeleteBucket, AddSegment, DeleteSegment }
-    Ledger(LedgerChange) { Add, DeleteRefunds, RolledUp }
-    Message(MessageChange) { Add, Status, End, Carrier, Expiry }
-    MessageException(MessageExceptionChange) { FailedOver, Unknown, LateReceipts, Refused, Delete }
-    MoPart(MoPartChange) {
-        Seen, DeleteSeen, AddUnfinished, UnfinishedSince, UnfinishedSize, DeleteUnfinished, AddPart, DeleteParts,
-    }
-    OptOut(OptOutChange) { Add, Delete }
-    ParkedReceipt(ParkedReceiptChange) { Put, ParkedAt, Ambiguous, Delete, Loss, DeleteLossesBefore }
-    Part(PartChange) { Add, State, DueTime, Expiry, Move, Delete, SetLate }
-    Purge(PurgeChange) {
-        Mark, DeleteTexts, Origin, DeleteMessages, DeleteTimelines, DeleteAlias, DeleteInboundUpTo,
-    }
-    Report(ReportChange) { Add, Delete }
-    Review(ReviewChange) { Add, Met, Reopen, Decision, Delete }
-    SetAside(SetAsideChange) { Parts, Message, Delete }
-    Step(StepChange) { Reserved, Keep }
-    UnassignedInbound(UnassignedInboundChange) { Add, Delete }
-    UnnamedPart(UnnamedPartChange) { Put, Delete }
-    UserToken(UserTokenChange) { Put, Delete, DeleteExpired }
-    WebhookAttempt(WebhookAttemptChange) { Put, DeleteUpTo, DeleteWithoutEvent }
-    WebhookEvent(WebhookEventChange) {
-        Last, Add, Attempts, DueTime, PutOff, End, Restore, EndedAttempts, DeleteEndedBy,
-    }
+macro_rules! with_described {
+    ($($variant:ident: $row:ty => $table:ident,)*) => {
+        changes! {
+            CarrierId(CarrierIdChange) { CreateDay, RetireDay, DeleteRetired, DropRetiredDay, Add, Put }
+            Erasure(ErasureChange) {
+                Message, UnnamedParts, Inbound, Others, CarrierId, Response, Keep,
+            }
+            Key(KeyChange) { AddToLog, ClearLog, DeleteLogUpTo, Bucket, DeleteBucket, AddSegment, DeleteSegment }
+            Message(MessageChange) { Add, Status, End, Carrier, Expiry }
+            MoPart(MoPartChange) {
+                Seen, DeleteSeen, AddUnfinished, UnfinishedSince, UnfinishedSize, DeleteUnfinished, AddPart, DeleteParts,
+            }
+            Part(PartChange) { Add, State, DueTime, Expiry, Move, Delete, SetLate }
+            Purge(PurgeChange) {
+                Mark, DeleteTexts, Origin, DeleteMessages, DeleteTimelines,
+            }
+            Report(ReportChange) { Add, Delete }
+            SetAside(SetAsideChange) { Parts, Message, Delete }
+            Step(StepChange) { Reserved, Keep }
+            WebhookEvent(WebhookEventChange) {
+                Last, Add, Attempts, DueTime, PutOff, End, Restore, EndedAttempts, DeleteEndedBy,
+                DeleteAttemptsWithoutEvent,
+            }
+            $($variant(RowChange) { Add, Put, Merge, Delete, DeleteIn })*
+        }
+    };
 }
+
+described_tables!(with_described);
 
 macro_rules! steps {
     ($($variant:ident),* $(,)?) => {

@@ -1,6 +1,6 @@
 //! Conversions between values and columns shared by several tables, and shared errors.
 
-use hermod_domain::ids::{MessageId, PartNo, RemoteId};
+use hermod_domain::ids::{MessageId, RemoteId};
 use hermod_domain::origin::Origin;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -19,10 +19,6 @@ pub(super) struct NoRow;
 
 pub(super) fn stored_message(message: i64) -> Result<MessageId, TableError> {
     MessageId::from_i64(message).ok_or_else(|| TableError::unreadable("a message id"))
-}
-
-pub(super) fn stored_part(part: u8) -> Result<PartNo, TableError> {
-    PartNo::new(part).ok_or_else(|| TableError::unreadable("part number 0"))
 }
 
 pub(super) fn stored_sender(text: &str) -> Result<Sender, TableError> {

@@ -2,12 +2,13 @@
 
 use super::MemoryTables;
 use super::columns::{StoredOrigin, stored_number};
-use super::webhook_events::stored_key;
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
+use hermod_engine::ops::ParkedReceipt;
 use hermod_engine::tables::{
-    AttemptKey, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow, TableError,
+    AttemptKey, ConversationRow, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey,
+    OriginRow, TableError, UnassignedRow,
 };
 
 impl MemoryTables {
@@ -33,13 +34,13 @@ impl MemoryTables {
         to: Msisdn,
         message: MessageId,
     ) -> Result<(), TableError> {
-        let erased = (carrier.get(), to.number(), message.as_i64());
-        self.write().unnamed.delete_where(|(carrier, to, message, _), _| (*carrier, *to, *message) == erased);
+        let erased = (carrier, to, message);
+        self.write().unnamed.delete_where(|(carrier, to, part), _| (*carrier, *to, part.message) == erased);
         Ok(())
     }
 
     fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
-        let (rows, key) = (&mut *self.write(), (key.account.get(), key.id));
+        let (rows, key) = (&mut *self.write(), (key.account, key.id));
         // It may have been purged since it was found.
         if rows.inbound.contains_key(&key) {
             rows.inbound.update(&key, |row| {
@@ -53,24 +54,22 @@ impl MemoryTables {
 
     fn erase_others(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<(), TableError> {
         let rows = &mut *self.write();
-        let number = scope.number.number();
         match kind {
             ErasableKind::Review => {
-                rows.review
-                    .delete_where(|_, row| row.to == number && scope.covers(row.account, row.opened_at));
+                rows.review.delete_where(|_, row| {
+                    row.to == scope.number && scope.covers(row.account, row.opened_at)
+                });
             }
             ErasableKind::Conversation => {
-                rows.conversation
-                    .delete_where(|(with, _), row| *with == number && scope.covers(row.account, row.at));
+                rows.conversation.delete_where(|_, row| is_with(row, scope));
             }
             ErasableKind::ParkedReceipt => {
-                let parked = rows.parked.iter();
-                let named = parked.filter(|(_, row)| row.source == Some(number) && row.at <= scope.until);
+                let named = rows.parked.iter().filter(|(_, row)| is_about(&row.receipt, scope));
                 let keys: Vec<_> = named.map(|(key, _)| key.clone()).collect();
-                keys.iter().for_each(|key| rows.parked.update(key, |row| row.source = None));
+                keys.iter().for_each(|key| rows.parked.update(key, |row| row.receipt.source = None));
             }
             ErasableKind::UnassignedInbound => {
-                rows.unassigned_inbound.delete_where(|_, row| row.is_covered(scope));
+                rows.unassigned_inbound.delete_where(|_, row| is_from(row, scope));
             }
         }
         Ok(())
@@ -90,8 +89,7 @@ impl ErasureRows for MemoryTables {
             ErasureChange::Others { kind, scope } => self.erase_others(*kind, scope),
             ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
             ErasureChange::Response(AttemptKey { event, no }) => {
-                let (account, kind, event) = stored_key(*event);
-                self.write().webhook_attempt.update(&(account, kind, event, *no), |row| row.answer.clear());
+                self.write().webhook_attempt.update(&(*event, *no), |row| row.response.clear());
                 Ok(())
             }
             ErasureChange::Keep { erasure, delete_before } => {
@@ -111,22 +109,21 @@ impl ErasureRows for MemoryTables {
 
     fn count_erasable(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<u64, TableError> {
         let rows = self.read();
-        let number = scope.number.number();
         let count = match kind {
             ErasableKind::Review => {
                 let reviews = rows.review.values();
-                reviews.filter(|row| row.to == number && scope.covers(row.account, row.opened_at)).count()
+                reviews
+                    .filter(|row| row.to == scope.number && scope.covers(row.account, row.opened_at))
+                    .count()
             }
             ErasableKind::Conversation => {
-                let with = rows.conversation.iter();
-                with.filter(|((with, _), row)| *with == number && scope.covers(row.account, row.at)).count()
+                rows.conversation.values().filter(|row| is_with(row, scope)).count()
             }
             ErasableKind::ParkedReceipt => {
-                let parked = rows.parked.values();
-                parked.filter(|row| row.source == Some(number) && row.at <= scope.until).count()
+                rows.parked.values().filter(|row| is_about(&row.receipt, scope)).count()
             }
             ErasableKind::UnassignedInbound => {
-                rows.unassigned_inbound.values().filter(|row| row.is_covered(scope)).count()
+                rows.unassigned_inbound.values().filter(|row| is_from(row, scope)).count()
             }
         };
         Ok(u64::try_from(count)?)
@@ -142,4 +139,16 @@ impl ErasureRows for MemoryTables {
             has_ended: row.settled_at.is_some(),
         }))
     }
+}
+
+fn is_with(row: &ConversationRow, scope: &ErasureScope) -> bool {
+    row.key.handset == scope.number && scope.covers(row.last.account, row.last.at)
+}
+
+fn is_about(receipt: &ParkedReceipt, scope: &ErasureScope) -> bool {
+    receipt.source == Some(scope.number) && receipt.at <= scope.until
+}
+
+fn is_from(row: &UnassignedRow, scope: &ErasureScope) -> bool {
+    row.from.trim_start_matches('+') == scope.number.digits() && row.received_at <= scope.until
 }

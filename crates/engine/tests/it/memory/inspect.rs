@@ -5,7 +5,7 @@ use super::{MemoryTables, webhook_events};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Endpoint, EventId, ReportId};
-use hermod_engine::tables::{EventContent, EventEnd, EventKey};
+use hermod_engine::tables::{EventContent, EventEnd, EventKey, InboundRow, UnassignedRow};
 use std::collections::BTreeMap;
 
 /// A new webhook event: its number, its message and its content.
@@ -71,14 +71,15 @@ impl MemoryTables {
     /// Returns all webhook events, waiting or ended. Panics if one is both.
     pub(crate) fn events(&self) -> BTreeMap<(Endpoint, EventId), EventRow> {
         let rows = self.read();
-        let mut kept: BTreeMap<webhook_events::Key, usize> = BTreeMap::new();
-        for (account, kind, event, _) in rows.webhook_attempt.keys() {
-            *kept.entry((*account, *kind, *event)).or_default() += 1;
+        let mut kept: BTreeMap<EventKey, usize> = BTreeMap::new();
+        for (event, _) in rows.webhook_attempt.keys() {
+            *kept.entry(*event).or_default() += 1;
         }
         let mut events = BTreeMap::new();
         let mut add = |key: &webhook_events::Key, standing: EventStanding, attempts: u32| {
-            let attempts_kept = kept.remove(key).unwrap_or(0);
-            let EventKey { endpoint, event } = webhook_events::event_key(*key).expect("a kind of webhook");
+            let key = webhook_events::event_key(*key).expect("a kind of webhook");
+            let attempts_kept = kept.remove(&key).unwrap_or(0);
+            let EventKey { endpoint, event } = key;
             let there = events.insert((endpoint, event), EventRow { standing, attempts, attempts_kept });
             assert!(there.is_none(), "event {event:?} waits and has ended");
         };
@@ -108,21 +109,27 @@ impl MemoryTables {
     /// Returns the MO messages of all accounts.
     pub(crate) fn mo_messages(&self) -> BTreeMap<(AccountId, u64), MoRow> {
         let rows = self.read();
-        let row = |row: &super::inbound::Row| MoRow {
+        let row = |row: &InboundRow| MoRow {
             from: row.from.clone(),
             to: row.to.clone(),
             text: row.text.clone(),
             missing: row.missing,
             received_at: row.received_at,
         };
-        rows.inbound.iter().map(|((of, id), mo)| ((AccountId::new(*of), *id), row(mo))).collect()
+        rows.inbound.iter().map(|(key, mo)| (*key, row(mo))).collect()
     }
 
     /// Returns the MO messages that belong to no account.
     pub(crate) fn unassigned_messages(&self) -> BTreeMap<MessageId, MoRow> {
         let rows = self.read();
-        let found = rows.unassigned_inbound.iter();
-        found.map(|(id, row)| (MessageId::from_i64(*id).expect("an id"), row.facts())).collect()
+        let row = |row: &UnassignedRow| MoRow {
+            from: row.from.clone(),
+            to: row.to.clone(),
+            text: row.text.clone(),
+            missing: row.missing,
+            received_at: row.received_at,
+        };
+        rows.unassigned_inbound.values().map(|mo| (mo.message, row(mo))).collect()
     }
 
     /// Returns the fields of all message rows beside their progress.
@@ -145,17 +152,17 @@ impl MemoryTables {
     /// Returns the messages that failed over or were reported UNKNOWN, and when.
     pub(crate) fn exceptions(&self) -> BTreeMap<MessageId, (bool, Option<Timestamp>)> {
         let rows = self.read();
-        let exceptions = rows.message_exception.iter().map(|(id, row)| {
-            (MessageId::from_i64(*id).expect("an id"), (row.has_failed_over, row.unknown_at))
-        });
+        let exceptions = rows
+            .message_exception
+            .values()
+            .map(|row| (row.message, (row.exceptions.has_failed_over, row.exceptions.unknown_at)));
         exceptions.filter(|(_, row)| *row != (false, None)).collect()
     }
 
     /// Returns the messages that carriers refused, with each carrier.
     pub(crate) fn refusals(&self) -> Vec<(MessageId, CarrierId)> {
         let rows = self.read();
-        let refusals = rows.carrier_refusal.keys();
-        refusals.map(|(id, by)| (MessageId::from_i64(*id).expect("an id"), CarrierId::new(*by))).collect()
+        rows.carrier_refusal.keys().copied().collect()
     }
 
     /// Returns the messages that have rows of parts.

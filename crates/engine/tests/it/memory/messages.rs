@@ -75,7 +75,7 @@ impl MessageRows for MemoryTables {
         let highest = [
             rows.message.keys().next_back().copied(),
             rows.inbound_counter.values().map(|counter| counter.newest.as_i64()).max(),
-            rows.unassigned_inbound.keys().next_back().copied(),
+            rows.unassigned_inbound.keys().next_back().map(|(message,)| message.as_i64()),
             rows.retention_marks().into_iter().max(),
         ];
         Ok(highest.into_iter().flatten().max().and_then(MessageId::from_i64))

@@ -11,6 +11,7 @@ mod conversations;
 mod customer_requests;
 mod day_totals;
 mod delivery_figures;
+mod described;
 mod dump;
 mod erasure;
 mod given_up_reports;
@@ -36,18 +37,15 @@ mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
 mod user_tokens;
-mod webhook_attempts;
 mod webhook_events;
 
 pub(crate) use dump::Dump;
 pub(crate) use inspect::{EventRow, EventStanding, MessageFacts, MoRow};
 
-use hermod_domain::audit::AuditRow;
+use described::Described;
 use hermod_engine::block_filter::FilterBlock;
-use hermod_engine::ops::{
-    Balance, CustomerRequest, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss, TokenDigest, UserToken,
-};
-use hermod_engine::tables::{Conversation, InboundCounter, KeyBucketRow, KeyEntry, PartRow};
+use hermod_engine::described_tables;
+use hermod_engine::tables::{KeyBucketRow, KeyEntry, PartRow, RowChange, RowChanges, StoredRow, TableError};
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 use table::Table;
@@ -134,54 +132,44 @@ macro_rules! tables {
     };
 }
 
-// The keys are those of the store's tables, in the same order of columns.
-tables! {
-    alias: (u32, u32) => i64,
-    alias_counter: u32 => u32,
-    audit_log: u64 => AuditRow,
-    audit_head: u8 => hermod_engine::tables::SealedEnd,
-    balance: u32 => Balance,
-    carrier_id_day: i64 => (),
-    retired_carrier_id_day: i64 => (),
-    carrier_id: carrier_ids::Key => carrier_ids::Row,
-    catalogue: (String, u32) => catalogue::Row,
-    provisioned: (String, String) => String,
-    conversation: (u64, String) => Conversation,
-    customer_request: u64 => CustomerRequest,
-    daily: (u32, i64) => DayTotals,
-    erasure: (hermod_domain::erasure::NumberDigest, u32) => i64,
-    delivery: (i64, u32, String, String) => DeliveryFigures,
-    given_up: u64 => GivenUpReport,
-    key_log: i64 => Vec<KeyEntry>,
-    key_bucket: u32 => KeyBucketRow,
-    key_block: (u32, u32) => Vec<KeyEntry>,
-    key_filter: (u32, u32) => Vec<FilterBlock>,
-    inbound: (u32, u64) => inbound::Row,
-    inbound_counter: u32 => InboundCounter,
-    ledger: i64 => ledger::Row,
-    message: i64 => messages::Row,
-    message_exception: i64 => message_exceptions::Row,
-    carrier_refusal: (i64, u32) => (),
-    inbound_seen: (u32, [u8; 16]) => i64,
-    inbound_group: u64 => mo_parts::Group,
-    inbound_part: (u64, u8) => mo_parts::Part,
-    opt_out: (u32, u64) => opt_outs::Row,
-    parked: (u32, Vec<u8>, Vec<u8>) => parked_receipts::Row,
-    receipt_loss: (i64, u32) => ReceiptLoss,
-    part: parts::Key => PartRow,
-    late_part: parts::Key => PartRow,
-    retention: u8 => i64,
-    report: (u32, u64) => reports::Row,
-    review: u64 => reviews::Row,
-    review_sequence: () => u64,
-    set_aside: i64 => set_aside::Row,
-    step_counter: () => u64,
-    timeline: u64 => timeline::Row,
-    unassigned_inbound: i64 => unassigned_inbound::Row,
-    unnamed: (u32, u64, i64, u8) => unnamed_parts::Row,
-    user_token: TokenDigest => UserToken,
-    webhook: webhook_events::Key => webhook_events::Waiting,
-    webhook_past: webhook_events::Key => webhook_events::Ended,
-    webhook_counter: () => u64,
-    webhook_attempt: (u32, u8, u64, u32) => webhook_attempts::Row,
+/// Adds the described tables to the others. The keys of the others are those of the store's tables, in the same order of columns.
+macro_rules! with_described {
+    ($($variant:ident: $row:ty => $table:ident,)*) => {
+        tables! {
+            carrier_id_day: i64 => (),
+            retired_carrier_id_day: i64 => (),
+            carrier_id: carrier_ids::Key => carrier_ids::Row,
+            erasure: (hermod_domain::erasure::NumberDigest, u32) => i64,
+            key_log: i64 => Vec<KeyEntry>,
+            key_bucket: u32 => KeyBucketRow,
+            key_block: (u32, u32) => Vec<KeyEntry>,
+            key_filter: (u32, u32) => Vec<FilterBlock>,
+            message: i64 => messages::Row,
+            inbound_seen: (u32, [u8; 16]) => i64,
+            inbound_group: u64 => mo_parts::Group,
+            inbound_part: (u64, u8) => mo_parts::Part,
+            part: parts::Key => PartRow,
+            late_part: parts::Key => PartRow,
+            retention: u8 => i64,
+            report: (u32, u64) => reports::Row,
+            set_aside: i64 => set_aside::Row,
+            step_counter: () => u64,
+            timeline: u64 => timeline::Row,
+            webhook: webhook_events::Key => webhook_events::Waiting,
+            webhook_past: webhook_events::Key => webhook_events::Ended,
+            webhook_counter: () => u64,
+            $($table: <$row as StoredRow>::Key => Described<$row>,)*
+        }
+
+        $(
+            impl RowChanges<$row> for MemoryTables {
+                fn change_row(&self, change: &RowChange<$row>) -> Result<(), TableError> {
+                    self.write().$table.change_row(change);
+                    Ok(())
+                }
+            }
+        )*
+    };
 }
+
+described_tables!(with_described);

@@ -3,7 +3,6 @@
 use super::columns::{StoredOrigin, stored_message, stored_range};
 use super::{MemoryTables, Rows, messages};
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::origin::Alias;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, TableError, TextRow,
@@ -70,17 +69,6 @@ impl MemoryTables {
         self.write().timeline.delete_where(|_, line| range.contains(&line.message));
         Ok(())
     }
-
-    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
-        self.write().alias.delete(&(account.get(), alias.get()));
-        Ok(())
-    }
-
-    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<(), TableError> {
-        let rows = &mut *self.write();
-        rows.inbound.delete_where(|(of, id), _| *of == account.get() && *id <= last);
-        Ok(())
-    }
 }
 
 impl PurgingRows for MemoryTables {
@@ -91,8 +79,6 @@ impl PurgingRows for MemoryTables {
             PurgeChange::Origin { message, origin } => self.put_origin(*message, origin),
             PurgeChange::DeleteMessages(range) => self.delete_messages(*range),
             PurgeChange::DeleteTimelines(range) => self.delete_timelines(*range),
-            PurgeChange::DeleteAlias { account, alias } => self.delete_alias(*account, *alias),
-            PurgeChange::DeleteInboundUpTo { account, last } => self.delete_inbound_up_to(*account, *last),
         }
     }
 
@@ -141,8 +127,8 @@ impl PurgingRows for MemoryTables {
 
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
         let rows = self.read();
-        let first = rows.inbound.range((account.get(), 0)..=(account.get(), u64::MAX));
-        Ok(first.take(usize::try_from(limit)?).map(|((_, id), row)| (*id, row.received_at)).collect())
+        let first = rows.inbound.range((account, 0)..=(account, u64::MAX));
+        Ok(first.take(usize::try_from(limit)?).map(|(_, row)| (row.id, row.received_at)).collect())
     }
 }
 

@@ -64,13 +64,6 @@ impl<K: Ord + Clone + Debug, V: Clone + Debug> Table<K, V> {
         row
     }
 
-    /// Deletes a row if it is there.
-    pub(crate) fn delete_if_there(&mut self, key: &K) {
-        if self.rows.contains_key(key) {
-            self.delete(key);
-        }
-    }
-
     /// Deletes these rows, all of which are there. Returns how many.
     pub(crate) fn delete_all(&mut self, keys: Vec<K>) -> usize {
         keys.iter().for_each(|key| drop(self.delete(key)));

@@ -8,8 +8,8 @@ use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Balance;
 use hermod_engine::tables::{
-    BalanceChange, MessageChange, MoPartChange, MoPartRows, PartChange, Tables, Unfinished, UnfinishedFound,
-    UnfinishedId, UnfinishedKey, UnfinishedSize,
+    BalanceRow, MessageChange, MoPartChange, MoPartRows, PartChange, RowChange, Tables, Unfinished,
+    UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
 };
 
 fn write_part(tables: &Tables<'_>, id: i64) {
@@ -46,8 +46,8 @@ fn rollback_reverts_uncommitted_changes_and_dumps_differ_by_their_rows() {
     write_part(&tables, 2);
     tables.write(PartChange::Delete(row(1, 1, PartState::Queued, 0).key));
     let (account, balance) = (AccountId::new(2), Balance::default());
-    tables.write(BalanceChange::Put { account, balance });
-    tables.write(BalanceChange::Put { account, balance });
+    tables.write(RowChange::Put(BalanceRow { account, balance }));
+    tables.write(RowChange::Put(BalanceRow { account, balance }));
     tables.finish().unwrap();
     let changed = memory.dump();
     let signs: Vec<_> = committed.differences(&changed).iter().map(|line| line[..9].to_owned()).collect();

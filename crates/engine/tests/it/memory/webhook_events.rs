@@ -90,6 +90,13 @@ impl WebhookEventRows for MemoryTables {
             WebhookEventChange::DeleteEndedBy { range, ended_by } => {
                 rows.webhook_past.delete_all(rows.ended_by(*range, *ended_by));
             }
+            WebhookEventChange::DeleteAttemptsWithoutEvent(range) => {
+                let (waiting, ended) = (&rows.webhook, &rows.webhook_past);
+                rows.webhook_attempt.delete_where(|(event, _), _| {
+                    let key = stored_key(*event);
+                    is_in_range(*range, key) && !waiting.contains_key(&key) && !ended.contains_key(&key)
+                });
+            }
         }
         Ok(())
     }

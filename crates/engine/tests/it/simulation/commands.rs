@@ -16,9 +16,8 @@ use hermod_engine::commands::{
     ReleaseDue, SetLate,
 };
 use hermod_engine::ops::SubmitNote;
-use hermod_engine::ops::{
-    Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind, OptOut,
-};
+use hermod_engine::ops::{Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind};
+use hermod_engine::tables::OptOut;
 use std::sync::Arc;
 use std::time::Duration;
 

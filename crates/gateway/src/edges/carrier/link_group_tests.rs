@@ -183,6 +183,54 @@ async fn throttled_carrier_with_waiting_messages_is_poor_until_they_are_sent() {
     }
 }
 
+/// Passes on what a node with the engine and a node with the links tell each other every second.
+fn exchange_notices(engine: &Stage, links: &Stage) {
+    let (at_engine, at_links) = (&engine.group.gateway.carriers, &links.group.gateway.carriers);
+    at_links.set_queues(&at_engine.queues());
+    links.group.update_health();
+    at_engine.set_elsewhere(at_links.sending(links.clock.moment(), links.clock.now()));
+}
+
+#[tokio::test]
+async fn carrier_that_refuses_everything_is_poor_at_the_engine_of_another_node_while_messages_wait() {
+    let (engine, links) = (Stage::with(Catalogue::default()), Stage::bound());
+    let (carriers, moment) = (&engine.group.gateway.carriers, engine.clock.moment());
+    links.refuse(5, ErrorClass::Temporary, CommandStatus::SYSERR);
+    exchange_notices(&engine, &links);
+    assert_eq!(carriers.health(ACME), Health::Up, "nothing waits");
+    engine.group.state.set_queue(waiting(engine.clock.now()));
+    exchange_notices(&engine, &links);
+    assert_eq!((carriers.health(ACME), carriers.accepts(ACME, moment)), (Health::Poor, false));
+    links.link.accepted();
+    exchange_notices(&engine, &links);
+    assert_eq!((carriers.health(ACME), carriers.accepts(ACME, moment)), (Health::Up, true));
+    engine.group.state.set_queue(QueueStatus::default());
+    exchange_notices(&engine, &links);
+    assert_eq!(links.group.state.queue(), QueueStatus::default());
+}
+
+#[tokio::test]
+async fn carrier_is_slow_if_it_throttles_the_links_of_all_nodes_and_their_rates_are_added() {
+    let (engine, links) = (Stage::bound(), Stage::bound());
+    let carriers = &engine.group.gateway.carriers;
+    engine.group.state.set_queue(waiting(engine.clock.now()));
+    for stage in [&engine, &links] {
+        stage.clock.advance(10 * SECOND);
+    }
+    for (here, elsewhere, expect) in
+        [(false, false, false), (true, false, false), (false, true, false), (true, true, true)]
+    {
+        engine.link.set_rate(5, here);
+        links.link.set_rate(3, elsewhere);
+        exchange_notices(&engine, &links);
+        assert_eq!(carriers.is_slow(ACME, engine.clock.now()), expect, "{here} {elsewhere}");
+        assert_eq!(carriers.rate_now(ACME), 8);
+    }
+    engine.link.enter(LinkState::Waiting, engine.clock.now());
+    assert!(carriers.is_slow(ACME, engine.clock.now()), "without a link of its own");
+    assert_eq!(carriers.rate_now(ACME), 3);
+}
+
 /// A receipt with an id that matches no part.
 fn stray(sequence: u32) -> ReceiptRecord {
     let remote = RemoteId::from_text(&format!("27{sequence:03}")).ok();

@@ -378,4 +378,4 @@ fn bound_as(kind: BindType) -> BoundAs {
 
 #[cfg(test)]
 #[path = "bind_tests.rs"]
-mod tests;
+pub(super) mod tests;

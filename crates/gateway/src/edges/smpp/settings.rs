@@ -7,6 +7,7 @@ use crate::listeners::{AddressLimits, ConnectionLimits, TrustedProxies};
 use crate::open_files::smpp_places;
 use hermod_domain::keyed_pace::Allowance;
 use hermod_smpp::session::{ServerConfig, SessionLimits};
+use hermod_store::ACCEPT_WAIT_MAX;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,6 +15,9 @@ use tokio::sync::Semaphore;
 
 /// The period of the bind attempt limits.
 const ATTEMPTS_PER: Duration = Duration::from_secs(60);
+/// How long a submit that was read may take to be answered after its bind has ended: it can wait [`ACCEPT_WAIT_MAX`], then be
+/// passed to the node with the engine, and wait until another node has taken the engine over (6 to 11 s).
+const ANSWER_MAX: Duration = ACCEPT_WAIT_MAX.saturating_mul(3);
 
 pub struct SmppSettings {
     /// The system_id in our bind responses.
@@ -78,6 +82,7 @@ fn server_config(config: &SmppSection) -> ServerConfig {
             inactivity_ms: Some(ms(config.idle_timeout.into())),
             pdu_read_ms: ms(config.pdu_timeout.into()),
             drain_ms: ms(config.unbind_timeout.into()),
+            answer_ms: ms(ANSWER_MAX),
             pdu_bytes_max: u32::try_from(config.max_pdu.0).expect("checked when it was read"),
             ..standard.limits
         },

@@ -3,7 +3,7 @@
 
 use super::Shared;
 use super::endpoint;
-use super::spread::{Heard, Spread, TELL_EVERY};
+use super::spread::{Heard, Silent, Spread, TELL_EVERY};
 use super::wakeup::EndpointWakeup;
 use crate::clock::{Moment, within};
 use crate::live_status::{EndedPosting, PostingMessage, PostingNotice, PostingOrder};
@@ -208,11 +208,13 @@ impl Dispatcher {
     fn replace_silent(&mut self) {
         let moment = self.moment();
         let is_time = |leader: &&mut Leader| leader.look_at <= moment;
-        let left = self.leader().filter(is_time).map(|leader| {
-            leader.look_at = moment.plus(LOOK_EVERY);
-            leader.spread.take_silent(moment)
-        });
-        left.into_iter().flatten().for_each(|endpoint| self.wake(endpoint));
+        let Some(leader) = self.leader().filter(is_time) else { return };
+        leader.look_at = moment.plus(LOOK_EVERY);
+        let Silent { nodes, endpoints } = leader.spread.take_silent(moment);
+        if nodes > 0 {
+            tracing::warn!(nodes, "Nodes are silent: others post to their webhook endpoints");
+        }
+        endpoints.into_iter().for_each(|endpoint| self.wake(endpoint));
     }
 
     fn send_orders(&mut self) {

@@ -46,6 +46,15 @@ pub(super) struct Heard {
     pub unserved: Vec<Endpoint>,
 }
 
+/// Nodes that said nothing for too long.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Silent {
+    /// How many of them were heard before.
+    pub nodes: usize,
+    /// The endpoints that they had.
+    pub endpoints: Vec<Endpoint>,
+}
+
 impl Spread {
     /// Has another node post to an endpoint. Returns false if this node is to do it.
     pub(super) fn order(&mut self, endpoint: Endpoint, failing: Option<Failing>, now: Moment) -> bool {
@@ -117,19 +126,22 @@ impl Spread {
         self.elsewhere.extract_if(is_lost).map(|(endpoint, _)| endpoint).collect()
     }
 
-    /// Forgets the nodes that were silent for too long. Returns the endpoints that they had.
-    pub(super) fn take_silent(&mut self, now: Moment) -> Vec<Endpoint> {
+    /// Forgets the nodes that were silent for too long. Returns what they had.
+    pub(super) fn take_silent(&mut self, now: Moment) -> Silent {
         let looked_at = self.looked_at.replace(now).unwrap_or(now);
         if looked_at.plus(LOOKED_LONG_AGO) <= now {
             self.heard.values_mut().for_each(|heard| *heard = now);
         }
+        let known = self.heard.len();
         self.heard.retain(|_, heard| now < heard.plus(SILENCE_MAX));
+        let nodes = known - self.heard.len();
         let (heard, looked) = (&self.heard, now);
         // A node that is leaving has some time to finish its posts.
         let is_left = |_: &Endpoint, there: &mut Elsewhere| {
             !heard.contains_key(&there.node) && there.known_at.plus(SILENCE_MAX) <= looked
         };
-        self.elsewhere.extract_if(is_left).map(|(endpoint, _)| endpoint).collect()
+        let endpoints = self.elsewhere.extract_if(is_left).map(|(endpoint, _)| endpoint).collect();
+        Silent { nodes, endpoints }
     }
 
     /// Takes what is to be sent.

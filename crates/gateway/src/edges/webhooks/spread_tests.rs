@@ -81,9 +81,9 @@ fn endpoints_of_a_silent_node_are_given_to_others() {
     let (mut spread, chosen) = spread();
     for now in [1_000, 2_000, 3_000] {
         spread.hears(2, posting_to(&[]), now);
-        assert_eq!(spread.take_silent(Moment(now)), []);
+        assert_eq!(spread.take_silent(Moment(now)), Silent::default());
     }
-    assert_eq!(spread.take_silent(Moment(4_000)), [chosen]);
+    assert_eq!(spread.take_silent(Moment(4_000)), Silent { nodes: 1, endpoints: vec![chosen] });
     assert!(spread.knows([node(2)].into_iter()) && !spread.knows([node(1), node(2)].into_iter()));
     let is_ordered = spread.order(chosen, None, Moment(4_000));
     assert!(!spread.take_orders().contains_key(&node(1)));
@@ -95,8 +95,8 @@ fn endpoints_of_a_silent_node_are_given_to_others() {
 #[test]
 fn node_that_was_stopped_itself_calls_nobody_silent() {
     let (mut spread, _) = spread();
-    assert_eq!(spread.take_silent(Moment(0)), []);
-    assert_eq!(spread.take_silent(Moment(60_000)), []);
+    assert_eq!(spread.take_silent(Moment(0)), Silent::default());
+    assert_eq!(spread.take_silent(Moment(60_000)), Silent::default());
     assert!(spread.knows([node(1), node(2)].into_iter()));
 }
 
@@ -129,7 +129,7 @@ fn endpoint_here() -> Endpoint {
 fn leaving_node_gets_no_more_and_has_time_to_finish() {
     let (mut spread, chosen) = spread();
     spread.hears(1, PostingNotice { is_leaving: true, ..PostingNotice::default() }, 1_000);
-    assert_eq!(spread.take_silent(Moment(1_000)), []);
+    assert_eq!(spread.take_silent(Moment(1_000)), Silent::default());
     assert!(endpoints().all(|endpoint| spread.choose(endpoint) != Some(node(1))));
     let ended = EndedPosting { endpoint: chosen, next_due: None, failing: None };
     let notice = PostingNotice { ended: vec![ended.clone()], is_leaving: true, ..PostingNotice::default() };

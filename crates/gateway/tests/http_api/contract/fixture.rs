@@ -5,12 +5,12 @@ use crate::fixture::SECRET;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Source};
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_operator::author::Author;
+use hermod_operator::provision::{self, WantedSetup};
 use hermod_store::{LedgerEntry, LedgerKind, PostOutcome};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -189,6 +189,7 @@ impl Service {
             smpp: None,
             smpps: None,
             operations: None,
+            operator: None,
             pages: None,
             clock: clock.clone(),
         };

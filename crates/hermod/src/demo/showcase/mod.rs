@@ -8,14 +8,14 @@ mod trickle;
 
 pub(super) use trickle::run as run_trickle;
 
+use super::history::{PastError, play, play_requests};
 use super::seed;
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Source, WebhooksSection};
-use hermod_gateway::demo_history::{PastError, play, play_requests};
-use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::running::Opened;
+use hermod_operator::provision::WantedSetup;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Requests of the showcase accounts: one accepted, one declined, two open.
 
+use super::super::history::{PastAnswer, PastRequest, Timestamp};
 use super::super::seed::PORTAL_EMAIL;
-use hermod_gateway::demo_history::{PastAnswer, PastRequest, Timestamp};
-use hermod_gateway::views::customer_requests::CustomerRequestDraft;
+use hermod_operator::views::customer_requests::CustomerRequestDraft;
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -1,8 +1,8 @@
 //! The past of the showcase accounts: more by day than by night, with failures, replies and opt-outs.
 
+use super::super::history::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
 use super::content::{self, DemoRandom, ShopCountry};
 use super::{SHOP, ShowcaseAccount, TAXI};
-use hermod_gateway::demo_history::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
 use std::time::Duration;
 
 /// Three days.

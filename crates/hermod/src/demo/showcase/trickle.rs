@@ -1,9 +1,9 @@
 //! New messages of the showcase accounts while the demo runs.
 
+use super::super::history::{PastMessage, plain_submission};
 use super::content::DemoRandom;
 use super::{SHOP, TAXI, content, traffic};
 use hermod_gateway::app::{Caller, submit_message};
-use hermod_gateway::demo_history::{PastMessage, plain_submission};
 use hermod_gateway::gateway::Gateway;
 use hermod_simulator::carrier::SimulatedCarrier;
 use std::time::Duration;

@@ -50,7 +50,7 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let data = path(folder.path());
-    assert_eq!(run(&["screen", "set", "links", "--pattern", "bit\\.ly", "--data-dir", data]).0, 0);
+    assert_eq!(run(&["screen", "set", "links", "pattern=bit\\.ly", "--data-dir", data]).0, 0);
     let body = r#"{"to": "+4915112345678", "text": "see bit.ly/x"}"#;
     assert_eq!(Caller::of(&ready).call("POST", "/sms", body).0, 403);
     wait_until("the case raises an alarm", || {

@@ -70,7 +70,7 @@ fn demo_with_a_provision_file_delivers() {
     }
     assert_eq!(Caller::of(&ready).balance(), "9.96");
     let (code, out, _) = run(&["route", "list", "--data-dir", path(&data)]);
-    assert_eq!((code, out.as_str()), (0, "AREA  CARRIERS\n*     demo\n"));
+    assert_eq!((code, out.as_str()), (0, "NAME  CARRIERS\n*     demo\n"));
     assert_eq!(demo.terminate(), 0);
 
     let (demo, again) = start(&data, &file);

@@ -30,6 +30,8 @@ fn completion_scripts_contain_every_command() {
         for word in ["test-bind", "data-dir", "topup", "completions"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+        // In fish, only commands and options are completed.
+        assert!(script.contains("credit_limit=") || shell == "fish", "{shell}");
     }
     // bash completes the commands that begin with "ap".
     let script = format!(

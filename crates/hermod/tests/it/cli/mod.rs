@@ -6,6 +6,7 @@ mod demo;
 mod demo_apply;
 mod help;
 mod inbound;
+mod journal;
 mod links;
 mod lookup;
 mod on_postgresql;

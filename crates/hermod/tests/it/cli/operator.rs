@@ -34,8 +34,8 @@ fn operator_commands_work_remotely() {
 fn review_commands_list_show_and_decide_a_case() {
     let fixture = OperatorFixture::with_gateway();
     fixture.apply(&[]);
-    fixture.run_ok(&["screen", "set", "links", "--pattern", "bit\\.ly"]);
-    let made = fixture.json(&["key", "create", "k2", "--connection", "shop-http"]);
+    fixture.run_ok(&["screen", "set", "links", "pattern=bit\\.ly"]);
+    let made = fixture.json(&["key", "add", "k2", "connection=shop-http"]);
     let customer = super::process::Caller {
         address: fixture.address.clone(),
         key: "k2".to_owned(),
@@ -86,24 +86,25 @@ fn invalid_commands_and_files_are_rejected_with_their_reason() {
     }
     fixture.assert_fails(&["apply", "/nonexistent.toml"], 2, "/nonexistent.toml: cannot be read");
     fixture.assert_fails(
-        &["route", "set", "1", "--carrier", "acne"],
+        &["route", "set", "1", "carriers=acne"],
         1,
         "REFUSED: route \"1\" refers to carrier \"acne\"",
     );
-    fixture.assert_fails(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\" is new and has no");
-    fixture.assert_fails(&["account", "set", "shop"], 2, "nothing to change");
+    fixture.assert_fails(&["carrier", "add", "new"], 1, "REFUSED: carrier \"new\" is new and has no");
+    fixture.assert_fails(&["account", "set", "shop"], 2, "FIELD=VALUE");
     fixture.assert_fails(
-        &["account", "set", "nobody", "--verified", "true"],
+        &["account", "set", "nobody", "verified=true"],
         1,
-        "NOT_FOUND: there is no account \"nobody\"",
+        "REFUSED: account \"nobody\": missing field `currency`",
     );
+    fixture.assert_fails(&["account", "verify", "nobody"], 1, "NOT_FOUND: there is no account \"nobody\"");
     fixture.assert_fails(&["key", "rotate", "nobody"], 1, "NOT_FOUND: ");
-    fixture.assert_fails(&["price", "set", "49", "five"], 1, "REFUSED: ");
-    fixture.assert_fails(&["screen", "set", "s", "--pattern", "("], 1, "REFUSED: ");
+    fixture.assert_fails(&["price", "set", "49", "per_part=five"], 1, "REFUSED: ");
+    fixture.assert_fails(&["screen", "set", "s", "pattern=("], 1, "REFUSED: ");
     fixture.assert_fails(
-        &["control", "set", "c", "--messages-per-day", "1", "--spend-per-day", "1"],
-        2,
-        "cannot be used with",
+        &["control", "set", "c", "messages_per_day=1", "spend_per_day=1"],
+        1,
+        "has exactly one of",
     );
     fixture.assert_fails(&["topup", "shop"], 2, "<AMOUNT>");
     let (code, out, stderr) = fixture.run(&["account", "show", "nobody", "--json"]);

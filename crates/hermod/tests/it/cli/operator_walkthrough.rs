@@ -45,44 +45,29 @@ fn set_carriers_and_routes(fixture: &OperatorFixture) {
                 "carrier",
                 "set",
                 "backup",
-                "--address",
-                "127.0.0.1:8",
-                "--system-id",
-                "hermod",
-                "--password-file",
-                path(&password),
-                "--window",
-                "5",
-                "--rate",
-                "50",
+                "address=127.0.0.1:8",
+                "system_id=hermod",
+                &format!("password=@{}", path(&password)),
+                "window=5",
+                "rate=50",
             ][..],
             "+ carrier backup\n",
         ),
-        (&["carrier", "set", "backup", "--rate", "60"], "~ carrier backup\n    rate: 50 -> 60\n"),
+        (&["carrier", "set", "backup", "rate=60"], "~ carrier backup\n    rate: 50 -> 60\n"),
         (&["carrier", "disable", "backup"], "~ carrier backup\n    disabled: false -> true\n"),
         (&["carrier", "enable", "backup"], "~ carrier backup\n    disabled: true -> false\n"),
         (
-            &[
-                "carrier",
-                "set",
-                "backup",
-                "--links",
-                "2",
-                "--set",
-                "long_messages=sar",
-                "--set",
-                "destination=0/1",
-            ],
+            &["carrier", "set", "backup", "links=2", "long_messages=sar", "destination=0/1"],
             "~ carrier backup\n    destination: nothing -> 0/1\n    links: nothing -> 2\n    long_messages: nothing -> sar\n",
         ),
         (
-            &["carrier", "set", "backup", "--set", "long_messages=", "--set", "destination="],
+            &["carrier", "set", "backup", "long_messages=", "destination="],
             "~ carrier backup\n    destination: 0/1 -> nothing\n    long_messages: sar -> nothing\n",
         ),
-        (&["route", "set", "49", "--carrier", "backup", "--carrier", "acme"], "+ route 49\n"),
+        (&["route", "set", "49", "carriers=backup,acme"], "+ route 49\n"),
         (&["route", "remove", "49"], "- route 49\n"),
         (
-            &["route", "set", "shop/mcc262@Shop", "--carrier", "acme:1:70", "--carrier", "backup:1:30"],
+            &["route", "set", "shop/mcc262@Shop", "carriers=acme:1:70,backup:1:30"],
             "+ route shop/mcc262@Shop\n",
         ),
     ] {
@@ -93,33 +78,28 @@ fn set_carriers_and_routes(fixture: &OperatorFixture) {
 fn set_entries(fixture: &OperatorFixture) {
     set_carriers_and_routes(fixture);
     for (args, expect) in [
-        (
-            &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"][..],
-            "+ price shop/49@2027-01-01\n",
-        ),
-        (&["price", "set", "mcc262", "0.04"], "+ price mcc262\n"),
+        (&["price", "set", "shop/49@2027-01-01", "per_part=0.0375"][..], "+ price shop/49@2027-01-01\n"),
+        (&["price", "set", "mcc262", "per_part=0.04"], "+ price mcc262\n"),
         (&["price", "remove", "mcc262"], "- price mcc262\n"),
-        (
-            &["connection", "set", "shop-2", "--account", "shop", "--allow", "192.0.2.0/24"],
-            "+ connection shop-2\n",
-        ),
-        (
-            &["connection", "set", "shop-2", "--closed", "true"],
-            "~ connection shop-2\n    closed: false -> true\n",
-        ),
+        (&["connection", "set", "shop-2", "account=shop", "allow=192.0.2.0/24"], "+ connection shop-2\n"),
+        (&["connection", "set", "shop-2", "closed=true"], "~ connection shop-2\n    closed: false -> true\n"),
         (&["sender", "approve", "Shop24", "--account", "shop"], "+ sender shop/Shop24\n"),
         (&["sender", "block", "Bank"], "+ sender */Bank\n"),
-        (&["sender", "remove", "Bank"], "- sender */Bank\n"),
-        (&["number", "set", "80808", "--keyword", "shop", "--account", "shop"], "+ number 80808/SHOP\n"),
-        (&["number", "remove", "80808", "--keyword", "shop"], "- number 80808/SHOP\n"),
-        (&["screen", "set", "links", "--pattern", "bit\\.ly"], "+ screen links\n"),
+        (&["sender", "remove", "*/Bank"], "- sender */Bank\n"),
+        (
+            &["sender", "set", "shop/Shop24", "reason=A new shop."],
+            "~ sender shop/Shop24\n    reason: nothing -> A new shop.\n",
+        ),
+        (&["number", "set", "80808/shop", "account=shop"], "+ number 80808/SHOP\n"),
+        (&["number", "remove", "80808/shop"], "- number 80808/SHOP\n"),
+        (&["screen", "set", "links", "pattern=bit\\.ly"], "+ screen links\n"),
         (&["screen", "remove", "links"], "- screen links\n"),
-        (&["control", "set", "day", "--account", "shop", "--spend-per-day", "50"], "+ control day\n"),
-        (&["control", "set", "day", "--mode", "watch"], "~ control day\n    mode: enforce -> watch\n"),
+        (&["control", "set", "day", "account=shop", "spend_per_day=50"], "+ control day\n"),
+        (&["control", "set", "day", "mode=watch"], "~ control day\n    mode: enforce -> watch\n"),
     ] {
         assert_eq!(fixture.run_ok(args), expect, "{args:?}");
     }
-    let out = fixture.run_ok(&["control", "set", "day", "--per-recipient", "20/1h"]);
+    let out = fixture.run_ok(&["control", "set", "day", "spend_per_day=", "per_recipient=20:1h"]);
     assert!(
         out.contains("spend_per_day: 50 -> nothing") && out.contains("per_recipient: nothing -> "),
         "{out}"
@@ -130,34 +110,32 @@ fn list_entries(fixture: &OperatorFixture) {
     for (args, expect) in [
         (
             &["carrier", "list"][..],
-            "NAME    ADDRESS      SYSTEM ID  LINKS  WINDOW  RATE\n\
-             acme    127.0.0.1:9  hermod         1      10   100\n\
-             backup  127.0.0.1:8  hermod         2       5    60\n",
+            "NAME    ADDRESS      SYSTEM ID  WINDOW  RATE  LINKS\n\
+             acme    127.0.0.1:9  hermod         10   100\n\
+             backup  127.0.0.1:8  hermod          5    60      2\n",
         ),
         (
             &["carrier", "show", "backup"],
             "  name              backup\n  address           127.0.0.1:8\n  system_id         hermod\n  \
-             links             2\n  window            5\n  rate              60\n  response_timeout  1m\n  \
-             enquire_link      30s\nAll other settings have their defaults.\n",
+             window            5\n  rate              60\n  links             2\n  response_timeout  1m\n  \
+             enquire_link      30s\n  disabled          no\n",
         ),
         (
             &["route", "list"],
-            "AREA    ACCOUNT  SENDER  CARRIERS\n*                        acme\n\
-             mcc262  shop     Shop    acme:1:70, backup:1:30\n",
+            "NAME              CARRIERS\n*                 acme\n\
+             shop/mcc262@Shop  acme:1:70, backup:1:30\n",
         ),
         (
             &["price", "list", "--account", "shop"],
-            "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n\
-             \n\
-             Per part, in the currency of the sending account.\n",
+            "NAME                PER PART\nshop/49@2027-01-01    0.0375\n",
         ),
         (
             &["sender", "list"],
-            "SENDER  ACCOUNT  STATE\nShop    shop     approved\nShop24  shop     approved\n",
+            "NAME         STATE     REASON\nshop/Shop    approved\nshop/Shop24  approved  A new shop.\n",
         ),
         (&["number", "list"], "There are no numbers yet.\n"),
         (&["screen", "list"], "There are no screens yet.\n"),
-        (&["control", "list"], "NAME  ACCOUNT  MODE   LIMIT\nday   shop     watch  one number: 20 per 1h\n"),
+        (&["control", "list"], "NAME  ACCOUNT  MODE   PER RECIPIENT\nday   shop     watch  20:1h\n"),
         (
             &["account", "list"],
             "NAME  BALANCE  CURRENCY  CREDIT LIMIT  MINIMUM  VERIFIED  COUNTRIES\nshop      100  EUR                  0        0  yes       DE\n",
@@ -172,33 +150,28 @@ fn list_entries(fixture: &OperatorFixture) {
 fn manage_customers(fixture: &OperatorFixture) {
     let made = fixture.run_ok(&[
         "account",
-        "create",
+        "add",
         "bakery",
-        "--currency",
-        "EUR",
-        "--opening-balance",
-        "25",
-        "--countries",
-        "DE,AT",
-        "--sender",
-        "Bakery",
+        "currency=EUR",
+        "opening_balance=25",
+        "countries=DE,AT",
+        "senders=Bakery",
     ]);
     assert_eq!(made, "+ account bakery\n+ sender bakery/Bakery\n");
     assert_eq!(
         fixture.run_ok(&["account", "verify", "bakery"]),
         "~ account bakery\n    verified: false -> true\n"
     );
-    let set =
-        fixture.run_ok(&["account", "set", "bakery", "--credit-limit", "12.345678", "--countries", "*"]);
+    let set = fixture.run_ok(&["account", "set", "bakery", "credit_limit=12.345678", "countries=*"]);
     assert!(set.contains("credit_limit: 0 -> 12.345678") && set.contains("-> *"), "{set}");
     let shown = fixture.run_ok(&["account", "show", "bakery"]);
     for line in
-        ["account       bakery", "verified      yes", "balance       25 EUR", "available     37.345678"]
+        ["name          bakery", "verified      yes", "balance       25 EUR", "available     37.345678"]
     {
         assert!(shown.contains(line), "{line} in {shown}");
     }
     fixture.assert_fails(
-        &["account", "create", "bakery", "--currency", "EUR"],
+        &["account", "add", "bakery", "currency=EUR"],
         1,
         "account \"bakery\" already exists",
     );
@@ -224,7 +197,7 @@ fn manage_customers(fixture: &OperatorFixture) {
         "~ account bakery\n    closed: false -> true\n"
     );
     assert_eq!(
-        fixture.run_ok(&["account", "set", "bakery", "--closed", "false"]),
+        fixture.run_ok(&["account", "set", "bakery", "closed=false"]),
         "~ account bakery\n    closed: true -> false\n"
     );
 }
@@ -247,9 +220,9 @@ fn look_up_routes(fixture: &OperatorFixture) {
     let explained = fixture.json(&["route", "explain", "+4915112345678"]);
     assert_eq!((&explained["route"], &explained["carrier"]), (&json!("*"), &json!("acme")));
     fixture.assert_fails(&["route", "explain", "0151"], 1, "INVALID_FIELD: ");
-    fixture.assert_fails(&["route", "set", "44", "--carrier", "acme:x"], 2, "NAME:PRIORITY:WEIGHT");
-    fixture.assert_fails(&["carrier", "set", "backup", "--set", "links"], 2, "FIELD=VALUE");
-    fixture.assert_fails(&["carrier", "set", "backup", "--set", "linkz=1"], 1, "unknown field `linkz`");
+    fixture.assert_fails(&["route", "set", "44", "carriers=acme:x"], 2, "expected a whole number");
+    fixture.assert_fails(&["carrier", "set", "backup", "links"], 2, "FIELD=VALUE");
+    fixture.assert_fails(&["carrier", "set", "backup", "linkz=1"], 2, "unknown field linkz");
 }
 
 fn post_ledger_entries(fixture: &OperatorFixture) {

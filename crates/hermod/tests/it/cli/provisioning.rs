@@ -35,7 +35,7 @@ fn changes_by_command_survive_a_restart_with_a_provision_file() {
         .unwrap();
     let serving = serve(&fixture, "first.log");
     fixture.run_ok(&["account", "verify", "shop"]);
-    fixture.run_ok(&["account", "set", "shop", "--credit-limit", "7"]);
+    fixture.run_ok(&["account", "set", "shop", "credit_limit=7"]);
     fixture.run_ok(&["price", "remove", "*"]);
     stop(serving);
 
@@ -116,12 +116,12 @@ fn commands_use_the_data_folder_and_webhook_rules_of_the_settings() {
     assert!(String::from_utf8_lossy(&applied.stderr).contains("elsewhere (no gateway runs there)"));
     assert!(fixture.file("elsewhere/hermod.db").exists() && !fixture.data().exists());
 
-    let hook = ["account", "set", "shop", "--dlr-webhook", "http://127.0.0.1:8099/dlr"];
+    let hook = ["account", "set", "shop", "dlr_webhook=http://127.0.0.1:8099/dlr"];
     let (code, _, stderr) = with(&hook);
     assert_eq!(code, 0, "the settings apply without a running gateway too: {stderr}");
     let folder = fixture.file("elsewhere");
-    let (code, _, stderr) =
-        run(&[&hook[..4], &["http://127.0.0.1:8099/other", "--data-dir", path(&folder)]].concat());
+    let other = ["dlr_webhook=http://127.0.0.1:8099/other", "--data-dir", path(&folder)];
+    let (code, _, stderr) = run(&[&hook[..3], &other].concat());
     assert_eq!((code, stderr.contains("plain http is not allowed")), (1, true), "{stderr}");
     let (code, _, stderr) = with(&["account", "list", "--data-dir", path(&fixture.data())]);
     assert_eq!((code, stderr.contains("omit one of them")), (2, true), "{stderr}");

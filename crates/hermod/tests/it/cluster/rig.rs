@@ -29,6 +29,8 @@ pub(super) struct Cluster {
     addresses: [NodeAddresses; 3],
     /// What nodes are started with.
     program: String,
+    /// How long nodes that stop wait for their customers.
+    linger: &'static str,
     pub(super) nodes: [Option<Served>; 3],
 }
 
@@ -49,6 +51,14 @@ impl Cluster {
     /// Starts three nodes; none without PostgreSQL. `links`: how many binds the carrier allows.
     pub(super) async fn start(links: u8) -> Option<Cluster> {
         let mut cluster = Cluster::prepare(links).await?;
+        cluster.start_all();
+        Some(cluster)
+    }
+
+    /// The same, with nodes that wait for their customers when they stop, however slow the machine is.
+    pub(super) async fn start_patient(links: u8) -> Option<Cluster> {
+        let mut cluster = Cluster::prepare(links).await?;
+        cluster.linger = "5m";
         cluster.start_all();
         Some(cluster)
     }
@@ -84,8 +94,8 @@ impl Cluster {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = store_of(&gateways::data_folder(folder.path()));
         let addresses = NAMES.map(|_| NodeAddresses { listen: free_address(), forwarders: None });
-        let (program, nodes) = (PROGRAM.to_owned(), [None, None, None]);
-        Some(Cluster { folder, carrier, links, store, addresses, program, nodes })
+        let (program, linger, nodes) = (PROGRAM.to_owned(), "2s", [None, None, None]);
+        Some(Cluster { folder, carrier, links, store, addresses, program, linger, nodes })
     }
 
     /// The same, with another program to begin with: that of an older release.
@@ -164,8 +174,9 @@ impl Cluster {
             }
             None => (*listen, self.store.clone()),
         };
-        let program = &self.program;
-        let setup = NodeSetup { name: NAMES[index], store: &store, listen: *listen, address, program };
+        let (program, linger) = (&self.program, self.linger);
+        let setup =
+            NodeSetup { name: NAMES[index], store: &store, listen: *listen, address, program, linger };
         let customers = customers_text(gateways::OPENING);
         self.nodes[index] = Some(Served::start_node(self.path(), &setup, &entry, &customers));
     }
@@ -227,6 +238,17 @@ impl Cluster {
         assert_eq!(code, Some(DECLARED_DEAD), "{} does not go on", NAMES[index]);
         drop(ended);
         self.start_node(index);
+    }
+
+    /// Waits until a node accepts messages. If it ends because it was declared dead, it is started again.
+    pub(super) async fn wait_for_service_or_restart(&mut self, index: usize, customer: &Customer) {
+        let began = now();
+        while !customer.send_one(self.node(index)).await {
+            if self.nodes[index].as_mut().is_some_and(Served::has_ended) {
+                return self.restart_declared_dead(index).await;
+            }
+            assert!(began.elapsed() < PATIENCE, "{}: no service", NAMES[index]);
+        }
     }
 
     /// Panics if a node has ended.

@@ -3,9 +3,10 @@
 //! apply their provision files one after another.
 
 use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
-use crate::cli::process::{command, path};
+use crate::cli::process::{Caller, command, path};
 use crate::crash::Customer;
-use crate::real_time::{PATIENCE, pause};
+use crate::gateways::SECRET;
+use crate::real_time::{PATIENCE, pause, wait_until};
 use hermod_simulator::carrier::CarrierRecord;
 use hermod_simulator::load::http::Which;
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 const CYCLES: u64 = 5;
 const NUMBER: &str = "4915799999999";
+const NEW_KEY: &str = "alice-new-key";
 const HANDSET: u64 = 4_915_112_000_000;
 /// MO messages before and after each stop.
 const MO_EACH: u64 = 150;
@@ -43,14 +45,18 @@ async fn restarted_node_with_the_engine_decides_by_the_stored_setup_from_its_fir
     let (dlr, inbound) = (hooks.url("dlr"), hooks.url("inbound"));
     let entries = format!(
         "[[account]]\nname = \"alice\"\ndlr_webhook = \"{dlr}\"\ninbound_webhook = \"{inbound}\"\n\
-         webhook_secret = \"a-secret-of-the-rig\"\n[[number]]\nnumber = \"+{NUMBER}\"\naccount = \"alice\"\n"
+         webhook_secret = \"a-secret-of-the-rig\"\n[[number]]\nnumber = \"+{NUMBER}\"\naccount = \"alice\"\n\
+         [[key]]\nkey = \"{NEW_KEY}\"\nsecret = \"{SECRET}\"\nconnection = \"alice-http\"\n"
     );
     let file = cluster.path().join("alice.toml");
     std::fs::write(&file, entries).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     command(&cluster.data(0), &["apply", path(&file)]);
-    // All nodes know it after that.
-    pause(Duration::from_secs(2)).await;
+    // A node that accepts the new key has all of the file.
+    wait_until("all nodes know the setup", || {
+        let knows = |index| Caller { key: NEW_KEY.to_owned(), ..cluster.caller(index) };
+        (0..NAMES.len()).all(|index| knows(index).call("GET", "/balance", "").0 == 200)
+    });
 
     let (customer, mut sent) = (Customer::default(), 0);
     for cycle in 0..cycles(CYCLES) {

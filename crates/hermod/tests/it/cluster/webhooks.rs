@@ -1,9 +1,10 @@
 //! All nodes post webhooks, each endpoint by one node. When that node dies, another node posts to the endpoint.
 
 use super::operations::metrics;
-use super::rig::Cluster;
+use super::rig::{Cluster, NAMES};
 use crate::cli::process::{Caller, command, path};
 use crate::crash::Customer;
+use crate::gateways::LOG;
 use crate::real_time::{PATIENCE, now, pause, wait_until};
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use std::time::Duration;
 
 /// Enough that each of three nodes is chosen for some of them.
 const ACCOUNTS: usize = 24;
+/// In the log of the node with the engine, after four seconds.
+const SILENT: &str = "Nodes are silent";
 /// Shorter than the timeout of a post.
 const SLOW: Duration = Duration::from_secs(5);
 
@@ -58,6 +61,15 @@ impl Customers {
         }
     }
 
+    /// Waits until the report of every message was posted, and expects that none was posted again. Only for a node that is silent for
+    /// four seconds others do so; `killed` says of how many killed ones the engine may have found that.
+    async fn expect_one_post_each(&self, cluster: &Cluster, killed: usize) {
+        let repeated = self.wait_until_posted().await;
+        let silent = silent_nodes(cluster);
+        println!("{repeated} posts were made again; {silent} nodes were silent, {killed} of them killed");
+        assert!(repeated == 0 || silent > killed, "{repeated} posts were made again");
+    }
+
     /// Waits until the report of every message was posted. Returns how often more than once.
     async fn wait_until_posted(&self) -> usize {
         let started = now();
@@ -84,6 +96,14 @@ fn hook_caller(cluster: &Cluster, index: usize, number: usize) -> Caller {
     Caller { address, key, secret }
 }
 
+/// Returns how many silent nodes the nodes with the engine have found so far.
+fn silent_nodes(cluster: &Cluster) -> usize {
+    let logs = NAMES.map(|name| std::fs::read_to_string(cluster.path().join(name).join(LOG)).expect("a log"));
+    let found = logs.iter().flat_map(|log| log.lines()).filter(|line| line.contains(SILENT));
+    let nodes = found.map(|line| line.split_once("nodes=").and_then(|(_, count)| count.trim().parse().ok()));
+    nodes.map(|nodes| nodes.unwrap_or(1)).sum()
+}
+
 /// Returns how many posts of this node succeeded.
 fn posts_of(cluster: &Cluster, index: usize) -> usize {
     let text = metrics(cluster.node(index).address());
@@ -92,12 +112,12 @@ fn posts_of(cluster: &Cluster, index: usize) -> usize {
     taken.filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum()
 }
 
-/// Waits until these nodes together have made this many posts. Returns how many each.
-async fn posts_of_all(cluster: &Cluster, nodes: &[usize], posts: usize) -> Vec<usize> {
+/// Waits until these nodes together have made as many posts as this returns. Returns how many each.
+async fn posts_of_all(cluster: &Cluster, nodes: &[usize], posts: impl Fn() -> usize) -> Vec<usize> {
     let started = now();
     loop {
         let counted: Vec<usize> = nodes.iter().map(|index| posts_of(cluster, *index)).collect();
-        let sum: usize = counted.iter().sum();
+        let (sum, posts): (usize, usize) = (counted.iter().sum(), posts());
         if sum == posts {
             return counted;
         }
@@ -115,31 +135,34 @@ async fn webhooks_are_posted_by_all_nodes_and_by_others_when_one_is_killed() {
         tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1, 2]));
         pause(Duration::from_millis(300)).await;
     }
-    assert_eq!(customers.wait_until_posted().await, 0, "each event is posted once");
-    let posts = posts_of_all(&cluster, &[0, 1, 2], customers.sent).await;
+    customers.expect_one_post_each(&cluster, 0).await;
+    let received = || customers.hooks.posts().len();
+    let posts = posts_of_all(&cluster, &[0, 1, 2], received).await;
     println!("posts of the nodes: {posts:?}");
     assert!(posts.iter().all(|posts| *posts > 0), "{posts:?}");
 
     // The first node runs the engine; another one dies.
     cluster.take_node(2).kill();
     tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1]));
-    assert_eq!(customers.wait_until_posted().await, 0, "a node that died before posted none of them");
+    customers.expect_one_post_each(&cluster, 1).await;
     cluster.start_node(2);
 
     // The node with the engine dies.
-    let posts = posts_of(&cluster, 1);
+    let by_both = posts_of_all(&cluster, &[0, 1], || customers.hooks.posts().len() - posts[2]).await;
+    let (posts, before) = (by_both[1], customers.hooks.posts().len());
     cluster.take_node(0).kill();
     cluster.wait_for_service(1, &Customer::default()).await;
     cluster.wait_for_service(2, &Customer::default()).await;
     tokio::task::block_in_place(|| customers.send(&cluster, &[1, 2]));
-    assert_eq!(customers.wait_until_posted().await, 0);
-    let by_each = posts_of_all(&cluster, &[1, 2], posts + ACCOUNTS).await;
+    customers.expect_one_post_each(&cluster, 1).await;
+    let expected = || posts + customers.hooks.posts().len() - before;
+    let by_each = posts_of_all(&cluster, &[1, 2], expected).await;
     assert!(by_each[0] > posts && by_each[1] > 0, "{by_each:?}, {posts} before");
 
     // A node that is stopped in order leaves its endpoints to the others at once.
     cluster.take_node(2).stop().await;
     tokio::task::block_in_place(|| customers.send(&cluster, &[1]));
-    assert_eq!(customers.wait_until_posted().await, 0);
+    customers.expect_one_post_each(&cluster, 1).await;
     customers.hooks.stop().await;
 }
 
@@ -150,17 +173,21 @@ async fn posts_that_a_killed_node_was_making_are_made_again_by_others() {
     // The first node runs the engine. Its orders must have spread before the endpoints are slow.
     tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1, 2]));
     customers.wait_until_posted().await;
-    let posts = posts_of_all(&cluster, &[0, 1, 2], ACCOUNTS).await;
+    let before = customers.hooks.posts().len();
+    let posts = posts_of_all(&cluster, &[0, 1, 2], || before).await;
     assert!(posts[2] > 0, "{posts:?}");
     customers.hooks.set_behaviour(ReceiverBehaviour::Slow(SLOW));
+    let began = now();
     tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1]));
     // Received, and not answered.
-    assert_eq!(customers.wait_until_posted().await, 0);
+    customers.wait_until_posted().await;
     cluster.take_node(2).kill();
+    let were_answered = began.elapsed() >= SLOW;
     customers.hooks.set_behaviour(ReceiverBehaviour::Status(200));
-    let by_others = posts_of_all(&cluster, &[0, 1], posts[0] + posts[1] + ACCOUNTS).await;
+    let by_others = posts_of_all(&cluster, &[0, 1], || posts[0] + posts[1] + ACCOUNTS).await;
     let repeated = customers.wait_until_posted().await;
     println!("{repeated} of {ACCOUNTS} posts were made again; now {by_others:?}");
-    assert!(repeated > 0, "the killed node was posting");
+    // On a slow machine it may have had all responses.
+    assert!(repeated > 0 || were_answered, "the killed node was posting");
     customers.hooks.stop().await;
 }

@@ -11,7 +11,7 @@ mod smpp;
 mod webhooks;
 
 use crate::gateways::{self, Served, stored_in};
-use crate::real_time::{PATIENCE, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{account_id, audit_store_clean, number_from, open_store_at};
 use hermod_gateway::config::StoreAddress;
 use hermod_simulator::carrier::{
@@ -131,16 +131,19 @@ impl Customer {
         fresh.finish().await;
     }
 
+    /// Sends the keys without an answer again, until each has one: a busy gateway may reject some.
     pub(crate) async fn send_unanswered(&self, gateway: &Served) {
-        let again = self.unanswered();
-        let mut load = self.load(gateway, Which::These(again.into()));
-        (load.connect_wait_max, load.response_wait_max) = (PATIENCE, PATIENCE);
-        http::run(load).await.expect("a run");
-        assert!(
-            self.unanswered().is_empty(),
-            "keys without a response from a running gateway: {:?}",
-            self.unanswered()
-        );
+        let began = now();
+        loop {
+            let again = self.unanswered();
+            if again.is_empty() {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "keys without a response from a running gateway: {again:?}");
+            let mut load = self.load(gateway, Which::These(again.into()));
+            (load.connect_wait_max, load.response_wait_max) = (PATIENCE, PATIENCE);
+            http::run(load).await.expect("a run");
+        }
     }
 
     fn load(&self, gateway: &Served, which: Which) -> HttpLoadOptions {

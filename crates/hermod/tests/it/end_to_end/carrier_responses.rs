@@ -1,7 +1,9 @@
 //! Carriers that reject, throttle, do not respond or disconnect.
 
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{CarrierOptions, Outcome, Script, SimulatedCarrier};
+use hermod_simulator::carrier::{
+    CarrierOptions, Outcome, ResponseQuirk, Script, SimulatedCarrier, SubmitFilter,
+};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -113,13 +115,14 @@ async fn part_without_a_response_is_in_doubt_and_resent_once() {
 
 #[tokio::test]
 async fn late_response_is_applied() {
-    let s = Scenario::with(Script::new().delay(Duration::from_millis(300))).await;
+    let s = Scenario::with(Script::new().delay(Duration::from_millis(300)).no_receipts()).await;
     let message = s.alice.send("+4915112345678", "slow").await.accepted();
     s.wait_for_carrier_submits(1).await;
     // The response times out at the gateway, which unbinds. The carrier
     // answers what it has read before the unbind_resp.
     s.skip(RESPONSE_TIMEOUT);
     s.alice.status_of(&message).becomes("submitted").await;
+    s.deliver_last_message();
     s.advance_until(IN_DOUBT_WAIT, || s.alice.status_of(&message).becomes("delivered")).await;
     s.assert_carrier_submits(1);
     assert_eq!(s.resends().await, 0);
@@ -160,7 +163,7 @@ async fn links_follow_changes_of_the_carrier_entry() {
         .await
         .expect("a free port on the loopback");
     s.provision(&Scenario::carrier_entry(moved.addr(), "disabled = true\n")).await;
-    s.pause_briefly().await;
+    s.wait_until("the link has ended", || s.carrier().record().counts().links_closed == 1).await;
     let second = s.alice.send("+4915112345678", "waits for its carrier").await.accepted();
     s.pause_briefly().await;
     s.alice.status_of(&second).is("queued").await;
@@ -171,4 +174,18 @@ async fn links_follow_changes_of_the_carrier_entry() {
     s.assert_carrier_submits(1);
     s.end().await;
     moved.stop().await;
+}
+
+#[tokio::test]
+async fn message_id_that_the_carrier_gives_to_two_parts_raises_an_alarm() {
+    let script = Script::new().quirk(SubmitFilter::always(), ResponseQuirk::SameId).no_receipts();
+    let s = Scenario::with(script).await;
+    let first = s.alice.send("+4915112345678", "one").await.accepted();
+    s.advance_until(STEP, || s.alice.status_of(&first).becomes("submitted")).await;
+    s.pause_briefly().await;
+    assert_eq!(s.alarms(), [""; 0], "the id is new");
+    let second = s.alice.send("+4915112345679", "two").await.accepted();
+    s.advance_until(STEP, || s.alice.status_of(&second).becomes("submitted")).await;
+    s.advance_until(STEP, || s.wait_for_alarms(&["acme reused-message-id "])).await;
+    s.end_with_open_parts(2).await;
 }

@@ -1,6 +1,6 @@
 //! Parts in doubt: resent up to three times with growing waits, then an alarm.
 
-use crate::real_time::{PATIENCE, now, pause};
+use crate::real_time::{PATIENCE, now};
 use crate::scenario::Scenario;
 use hermod_simulator::carrier::{RecordedResponse, Script};
 use std::collections::HashSet;
@@ -33,7 +33,7 @@ async fn carrier_that_crashes_in_eight_sessions_gets_every_message() {
         let reached = answered(&s).len();
         assert!(started.elapsed() < PATIENCE, "{reached} of {MESSAGES} have reached the carrier");
         s.skip(STEP);
-        pause(Duration::from_millis(150)).await;
+        s.pause_briefly().await;
     }
     s.wait_until_no_open_parts().await;
     let resends = s.resends().await;

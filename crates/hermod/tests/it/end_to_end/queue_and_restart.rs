@@ -42,7 +42,7 @@ async fn receipt_due_during_a_restart_is_not_lost() {
     let mut s =
         Scenario::with(Script::new().receipt_after(Duration::from_millis(300), Outcome::Delivered)).await;
     let message = s.alice.send("+4915112345678", "patience").await.accepted();
-    s.alice.status_of(&message).becomes("submitted").await;
+    s.wait_for_carrier_submits(1).await;
     s.restart().await;
     s.alice.status_of(&message).becomes("delivered").await;
     s.end().await;

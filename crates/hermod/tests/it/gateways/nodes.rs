@@ -16,6 +16,8 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) address: SocketAddr,
     /// The program, which may be of another release.
     pub(crate) program: &'a str,
+    /// How long it waits for its customers when it stops.
+    pub(crate) linger: &'a str,
 }
 
 impl Served {
@@ -26,14 +28,14 @@ impl Served {
         carrier: &str,
         customers: &str,
     ) -> Served {
-        let NodeSetup { name, store, listen, address, program } = setup;
+        let NodeSetup { name, store, listen, address, program, linger } = setup;
         let folder = cluster.join(name);
         let data = data_folder(&folder);
         std::fs::create_dir_all(&data).expect("a folder");
         // All nodes have the same.
         std::fs::write(data.join("pepper.key"), [7; 32]).expect("a pepper");
         let settings = format!(
-            "[shutdown]\nannounce = \"300ms\"\nlinger = \"2s\"\n[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n\
+            "[shutdown]\nannounce = \"300ms\"\nlinger = \"{linger}\"\n[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n\
              [node]\nname = \"{name}\"\nlisten = \"{listen}\"\naddress = \"{address}\"\n"
         );
         let provision = provision_text_with(carrier, customers);

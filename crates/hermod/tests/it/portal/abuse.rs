@@ -7,7 +7,10 @@ use super::{Browser, PASSWORD, member};
 use crate::scenario::{GatewaySetup, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_domain::ids::AccountId;
+use hermod_gateway::secrets::Secret;
+use hermod_operator::users::{self, Device, UserRefusal};
 use hermod_simulator::carrier::Script;
+use std::net::IpAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -40,6 +43,15 @@ async fn invitations_are_limited_per_recipient_inviter_and_account() {
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 15, "20 an hour: {statuses:?}");
     assert_eq!(statuses.last(), Some(&400));
+    // The other owners of the account have 30 of its 50 a day left.
+    let catalogue = s.gateway().catalogue();
+    let alice = catalogue.accounts().find(|(_, view)| view.name == "alice").expect("an account").0;
+    let admit = |number: u32| {
+        let recipient = format!("colleague{number}@example.com");
+        s.gateway().admit_invitation(alice, &format!("owner {number}"), &recipient)
+    };
+    assert!((0..30).all(|number| admit(number).is_ok()));
+    assert!(admit(30).is_err(), "the 51st of the account");
     s.end().await;
 }
 
@@ -95,10 +107,12 @@ async fn common_and_personal_passwords_are_refused() {
 async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     let s = Scenario::with(Script::new()).await;
     member(&s, "ann@example.com", "alice", Role::Owner).await;
-    let gateway = s.gateway();
-    // As from many addresses: each is below its own limit.
-    for _ in 0..100 {
-        gateway.fail_password("ann@example.com");
+    // Each address is below its own limit.
+    let guess = Secret::new("an invented horse battery");
+    for host in 1..=100 {
+        let device = Device { address: Some(IpAddr::from([198, 51, 100, host])), token: None };
+        let refused = users::sign_in(s.gateway(), "ann@example.com", &guess, device).await.map(drop);
+        assert_eq!(refused, Err(UserRefusal::WrongSignIn), "guess {host}");
     }
     let mut stranger = Browser::new(&s);
     stranger.cookie = "hermod-local-device=00".to_owned();
@@ -106,7 +120,7 @@ async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 429, "even the right password");
     // The browser that has signed in before is not limited.
     let user = id_of(&s, "ann@example.com");
-    let device = hermod_gateway::app::users::device_token(gateway, user).expect("a token");
+    let device = users::device_token(s.gateway(), user).expect("a token");
     stranger.cookie = format!("hermod-local-device={}", device.reveal());
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 303);
     s.end().await;

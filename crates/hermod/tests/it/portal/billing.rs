@@ -4,11 +4,12 @@ use super::mail_server::MailServer;
 use super::{Browser, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
-use hermod_gateway::app::operator::post_entry;
-use hermod_gateway::author::{Acting, Author};
-use hermod_gateway::views::amount::AmountInput;
-use hermod_gateway::views::money::PostRequest;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::use_cases::post_entry;
+use hermod_operator::views::amount::AmountInput;
+use hermod_operator::views::money::PostRequest;
 use hermod_simulator::carrier::Script;
+use std::collections::HashSet;
 use std::time::Duration;
 
 impl Browser {
@@ -68,6 +69,10 @@ async fn billing_shows_balance_ledger_and_statements_also_as_csv() {
     assert!(csv.text.contains("\"'=HYPERLINK(\"\"x\"\") <b>\""), "{}", csv.text);
     assert!(csv.text.contains(",charges,-0.05,0,1,"), "{}", csv.text);
     assert_eq!(lines.len(), 3 + 1 + 1 + 51, "{}", csv.text);
+    // Ids of entries count those of all accounts.
+    let entries = lines.iter().filter_map(|line| line.split(',').nth(5)?.parse::<u64>().ok());
+    let entries: HashSet<u64> = entries.filter(|entry| *entry > 1_000).collect();
+    assert_eq!(entries.len(), 1 + 1 + 50, "{}", csv.text);
     for wrong in ["2026-13", "2026-1", "nothing", "2026-11.txt"] {
         assert_eq!(viewer.get(&format!("/accounts/alice/billing/statements/{wrong}")).await.status, 404);
     }

@@ -7,9 +7,9 @@ use super::team::{ACCEPT, id_of, row_of};
 use super::{Browser, PASSWORD, link, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
-use hermod_gateway::app::operator::{IfExists, LiveBinds, patch_entry, put_entry};
-use hermod_gateway::author::{Acting, Author};
-use hermod_gateway::provision::Kind;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::provision::Kind;
+use hermod_operator::use_cases::{IfExists, LiveBinds, patch_entry, put_entry};
 use hermod_simulator::carrier::Script;
 use serde_json::json;
 
@@ -141,13 +141,101 @@ async fn links_of_a_user_end_wherever_memberships_grow() {
 
         let s = Scenario::with(Script::new()).await;
         let victim = member(&s, VICTIM, "bob", Role::Owner).await;
-        let reset = hermod_gateway::app::users::invite(&operator(&s), VICTIM, None).await.expect("a link");
+        let reset = hermod_operator::users::invite(&operator(&s), VICTIM, None).await.expect("a link");
         let reset = format!("/links/{}", reset.token.reveal());
         way.add(&s).await;
         assert_eq!(Browser::new(&s).get(&reset).await.status, 404, "{way:?}: the link for another password");
         assert_eq!(victim.get("/accounts/bob").await.status, 200, "{way:?}: sessions stay");
         s.end().await;
     }
+}
+
+#[tokio::test]
+async fn links_of_a_user_end_when_a_role_changes() {
+    let s = Scenario::with(Script::new()).await;
+    drop(member(&s, VICTIM, "bob", Role::Viewer).await);
+    let mut bob = member(&s, "bob@example.com", "bob", Role::Owner).await;
+    let reset = async || {
+        let reset = hermod_operator::users::invite(&operator(&s), VICTIM, None).await.expect("a link");
+        format!("/links/{}", reset.token.reveal())
+    };
+    let path = reset().await;
+    s.provision(&format!("[[user]]\nemail = \"{VICTIM}\"\nname = \"Vic\"\n")).await;
+    assert_eq!(Browser::new(&s).get(&path).await.status, 200, "another name opens nothing");
+    s.provision(&format!(
+        "[[user]]\nemail = \"{VICTIM}\"\naccounts = [{{ account = \"bob\", role = \"developer\" }}]\n"
+    ))
+    .await;
+    assert_eq!(Browser::new(&s).get(&path).await.status, 404, "by file");
+    let path = reset().await;
+    let role = format!("team/{}/role", row_of(&s, "bob", VICTIM));
+    assert_eq!(bob.post_in("bob", &role, "role=owner").await.status, 303);
+    assert_eq!(Browser::new(&s).get(&path).await.status, 404, "by an owner");
+    s.end().await;
+}
+
+#[tokio::test]
+async fn further_link_of_an_account_ends_only_those_of_the_same_account() {
+    let s = Scenario::with(Script::new()).await;
+    let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let mut carol = member(&s, "carol@example.com", "carol", Role::Owner).await;
+    let path = link(&s, VICTIM, "alice", Role::Viewer).await;
+    carol.invite("carol", VICTIM).await;
+    assert_eq!(Browser::new(&s).get(&path).await.status, 404, "a further account ends all");
+    let (of_alice, of_carol) = (row_of(&s, "alice", VICTIM), row_of(&s, "carol", VICTIM));
+    let of_alice = format!("team/{of_alice}/link");
+    let first = shown_link(&ann.post_in("alice", &of_alice, "").await.text);
+    let of_carol = shown_link(&carol.post_in("carol", &format!("team/{of_carol}/link"), "").await.text);
+    assert_eq!(Browser::new(&s).get(&first).await.status, 200, "that of another account");
+    let second = shown_link(&ann.post_in("alice", &of_alice, "").await.text);
+    let reset = hermod_operator::users::invite(&operator(&s), VICTIM, None).await.expect("a link");
+    let reset = format!("/links/{}", reset.token.reveal());
+    for (path, status) in [(&first, 404), (&second, 200), (&of_carol, 200), (&reset, 200)] {
+        assert_eq!(Browser::new(&s).get(path).await.status, status);
+    }
+    // The user that one of them makes has no use for the others.
+    assert_eq!(Browser::new(&s).post(&reset, OWN_PASSWORD).await.location(), "/");
+    for path in [second, of_carol, reset] {
+        assert_eq!(Browser::new(&s).get(&path).await.status, 404);
+    }
+    s.end().await;
+}
+
+#[tokio::test]
+async fn link_that_an_owner_has_seen_tells_nothing_about_its_person() {
+    let s = Scenario::with(Script::new()).await;
+    let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    drop(member(&s, "known@example.com", "carol", Role::Owner).await);
+    drop(member(&s, "away@example.com", "carol", Role::Owner).await);
+    drop(link(&s, "waiting@example.com", "carol", Role::Owner).await);
+    for (name, more) in [("known", ""), ("away", "disabled = true\n"), ("waiting", "")] {
+        s.provision(&format!("[[user]]\nemail = \"{name}@example.com\"\nname = \"Lindgren\"\n{more}")).await;
+    }
+    for name in ["known", "away", "waiting", "fresh"] {
+        let path = ann.invite("alice", &format!("{name}@example.com")).await;
+        assert_eq!(Browser::new(&s).get(&path).await.status, 200, "{name}");
+        let mut answers = Vec::new();
+        for password in
+            [format!("{name}@example.com").as_str(), "alice2026alice", "password1234", "carol-lindgren"]
+        {
+            let form = format!("password={password}&password_again={password}");
+            let page = Browser::new(&s).post(&path, &form).await;
+            let refusals = ["made of your address", "among the first", "does not replace a password"];
+            let refusal = refusals.into_iter().find(|refusal| page.text.contains(refusal));
+            answers.push((page.status, refusal.unwrap_or_default()));
+        }
+        let expect = match name {
+            "known" | "away" => [(400, "does not replace a password"); 4],
+            _ => [
+                (400, "made of your address"),
+                (400, "made of your address"),
+                (400, "among the first"),
+                (303, ""),
+            ],
+        };
+        assert_eq!(answers, expect, "{name}");
+    }
+    s.end().await;
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ async fn message_page_explains_a_failure_and_shows_webhook_responses() {
     let id = s.alice.send("+4915112345678", &"long ".repeat(40)).await.accepted();
     s.alice.status_of(&id).becomes("undeliverable").await;
     hooks.wait_for(1, crate::real_time::PATIENCE).await;
-    s.pause_briefly().await;
+    s.wait_for_webhook_event(|event| event.attempts == 1).await;
     s.gateway().store.flush_record().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Developer).await;
     let page = browser.get(&format!("/accounts/alice/messages/{id}")).await;

@@ -3,15 +3,15 @@
 use super::{Browser, member};
 use crate::scenario::Scenario;
 use hermod_domain::catalogue::{Role, Tier};
-use hermod_gateway::app::operator::{
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::use_cases::{
     OperatorRefusal, accept_customer_request, decide_review, decline_customer_request,
     list_customer_requests, show_balance,
 };
-use hermod_gateway::author::{Acting, Author};
-use hermod_gateway::views::customer_requests::{
+use hermod_operator::views::customer_requests::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
-use hermod_gateway::views::messages::DecisionRequest;
+use hermod_operator::views::messages::DecisionRequest;
 use hermod_simulator::carrier::Script;
 
 const TO: &str = "+4915112345678";
@@ -189,6 +189,12 @@ async fn held_message_is_shown_with_its_decision_and_masked_for_billing() {
         declined.text
     );
     decide_review(&operator(&s), 1, true, decision("")).await.expect("a decision");
+    let audit = owner.get("/accounts/alice/audit?action=review").await.text;
+    for shown in
+        ["Rejected review +491********78 (short-links)", "Approved review +491********78 (short-links)"]
+    {
+        assert!(audit.contains(shown), "{shown}: {audit}");
+    }
     let approved = owner.get(path).await;
     assert!(approved.text.contains("Send it again until") && !approved.text.contains("No short links"));
     let (_, shown) = approved.text.split_once("compose?held=").expect("a link");

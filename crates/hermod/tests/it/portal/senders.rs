@@ -11,6 +11,7 @@ async fn default_sender_is_chosen_among_approved_ones_and_used_by_the_api() {
     s.provision(
         "[[sender]]\nsender = \"Alice24\"\naccount = \"alice\"\n\
          [[sender]]\nsender = \"AliceBank\"\naccount = \"alice\"\nstate = \"blocked\"\nreason = \"The name of <b>another brand</b>.\"\n\
+         note = \"Asked for by the sales team.\"\n\
          [[sender]]\nsender = \"AliceNew\"\naccount = \"alice\"\nstate = \"pending\"\n\
          [[sender]]\nsender = \"BobOnly\"\naccount = \"bob\"\n\
          [[number]]\nnumber = \"+4915799999999\"\naccount = \"alice\"\n",
@@ -30,6 +31,7 @@ async fn default_sender_is_chosen_among_approved_ones_and_used_by_the_api() {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert!(!page.text.contains("BobOnly") && !page.text.contains("bob-http"));
+    assert!(!page.text.contains("sales team"), "the note is for operators: {}", page.text);
     let fields = |connection, sender| [("connection", connection), ("sender", sender)];
     let saved = browser.change("senders/default", &fields("alice-http", "Alice24")).await;
     assert!(saved.location().ends_with("done=default-sender-saved"), "{}", saved.text);
@@ -45,6 +47,7 @@ async fn default_sender_is_chosen_among_approved_ones_and_used_by_the_api() {
     assert_eq!((none.status, none.headers["x-error-code"].as_str()), (400, "INVALID_SENDER"));
     let audit = browser.get("/accounts/alice/audit").await;
     assert!(audit.text.contains("Changed connection alice-http") && audit.text.contains("default_sender"));
+    assert!(audit.text.contains("Created sender alice/AliceBank") && !audit.text.contains("sales team"));
     s.wait_until_no_open_parts().await;
     s.end().await;
 }

@@ -7,13 +7,14 @@ use super::team::{ACCEPT, row_of};
 use super::{Browser, PASSWORD, member};
 use crate::scenario::{GatewaySetup, Scenario};
 use hermod_domain::catalogue::{Catalogue, Role};
-use hermod_gateway::app::users::{
-    self, Client, Device, Session, SignedIn, UserRefusal, accept_invitation, change_password, enter_code,
-    find_session, open_session, renew_recovery_codes, switch_off_second_factor, wait_for_code,
-};
-use hermod_gateway::author::{Acting, Author};
-use hermod_gateway::provision::load_catalogue;
+use hermod_gateway::gateway::load_catalogue;
 use hermod_gateway::secrets::Secret;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::users::{
+    self, Client, Device, Session, SignedIn, UserRefusal, accept_invitation, accept_with_link,
+    change_password, enter_code, find_session, open_session, renew_recovery_codes, switch_off_second_factor,
+    wait_for_code,
+};
 use hermod_simulator::carrier::Script;
 use hermod_store::CatalogueChange;
 use std::time::Duration;
@@ -90,6 +91,9 @@ async fn session_that_a_link_has_ended_changes_neither_second_factor_nor_members
     let catalogue = s.gateway().catalogue();
     let bob = catalogue.accounts().find(|(_, view)| view.name == "bob").expect("an account").0;
     assert_eq!(accept_invitation(&acting, &session, bob).await, changed);
+    let link = users::invite(&acting, ANN, Some(("bob", Role::Viewer))).await.expect("a link");
+    assert_eq!(accept_with_link(&acting, &session, link.token.reveal()).await, changed);
+    let catalogue = s.gateway().catalogue();
     let (_, user) = catalogue.users().find(ANN).expect("a user");
     assert!(user.second_factor.is_some() && user.role_in(bob).is_none());
     s.end().await;

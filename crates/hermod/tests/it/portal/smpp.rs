@@ -36,6 +36,12 @@ fn password_of(page: &Page) -> String {
     rest.split("</code>").next().unwrap_or_default().to_owned()
 }
 
+/// Returns the number of the first bind of the page.
+fn number_of(page: &Page) -> u64 {
+    let (_, rest) = page.text.split_once("class=\"muted\">#").expect("a bind");
+    rest.split('<').next().and_then(|number| number.parse().ok()).expect("its number")
+}
+
 #[tokio::test]
 async fn bind_card_has_the_real_port_and_live_and_rejected_binds_are_listed() {
     let s = scenario().await;
@@ -61,6 +67,7 @@ async fn bind_card_has_the_real_port_and_live_and_rejected_binds_are_listed() {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert!(!page.text.contains("bob"), "{}", page.text);
+    assert!(number_of(&page) > 1_000, "binds of all accounts are counted: {}", page.text);
     drop(esme);
     s.end().await;
 }
@@ -162,6 +169,8 @@ async fn trace_shows_the_pdus_of_own_binds_without_texts_and_passwords_and_ends_
     ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
+    let number = number_of(&dev.get(SMPP).await);
+    assert!(page.text.contains(&format!(">#{number}<")), "the same number on both pages: {}", page.text);
     assert_eq!(page.text.matches(">submit_sm<").count(), 1, "only what came after the start: {}", page.text);
     assert!(!page.text.contains("a secret text") && !page.text.contains(OLD), "{}", page.text);
     // Another account's binds are never in it.

@@ -107,7 +107,7 @@ async fn events_given_up_since_a_time_are_replayed_together() {
     for (count, wait_s) in (1..).zip([50, 300, 1_800, 10_800, 64_800]) {
         hooks.wait_for(count, PATIENCE).await;
         // The attempt is stored a moment after the receiver saw it.
-        s.pause_briefly().await;
+        s.wait_for_webhook_event(|event| u64::from(event.attempts) >= count).await;
         s.skip(Duration::from_secs(wait_s * 115 / 100));
     }
     hooks.wait_for(6, PATIENCE).await;

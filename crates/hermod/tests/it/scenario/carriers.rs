@@ -4,7 +4,8 @@ use super::Scenario;
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::ids::CarrierId;
 use hermod_gateway::live_status::{CarrierSnapshot, LinkState};
-use hermod_simulator::carrier::CarrierRecord;
+use hermod_simulator::carrier::{CarrierRecord, MoPart, RecordedResponse};
+use hermod_smpp::esm_class;
 use std::time::Duration;
 
 impl Scenario {
@@ -29,6 +30,21 @@ impl Scenario {
     pub(crate) async fn wait_for_refused_binds(&self, count: u64) {
         let seen = self.carrier().record();
         seen.wait_until(|record| record.counts().binds_rejected >= count, PATIENCE).await.expect("refusals");
+    }
+
+    /// Sends the receipt DELIVRD for the message that the carrier accepted last. For scripts that send no final receipt.
+    pub(crate) fn deliver_last_message(&self) {
+        let submits = self.carrier().record().submits();
+        let accepted = submits.iter().rev().find_map(|submit| match &submit.response {
+            RecordedResponse::Accepted { id } => Some((id, submit)),
+            _ => None,
+        });
+        let (id, submit) = accepted.expect("the carrier has accepted a message");
+        let text = format!(
+            "id:{id} sub:001 dlvrd:001 submit date:2611150000 done date:2611150001 stat:DELIVRD err:000 text:"
+        );
+        let receipt = MoPart::raw(&submit.destination, &submit.source, 0, text.as_bytes());
+        self.carrier().send_mo_parts([MoPart { esm_class: esm_class::RECEIPT, ..receipt }]);
     }
 
     /// Waits until the alarms are exactly these.

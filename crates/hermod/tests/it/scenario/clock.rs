@@ -3,7 +3,7 @@
 use super::{GatewaySetup, Scenario};
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
-use hermod_gateway::clock::Clock;
+use hermod_gateway::clock::{Clock, Moment};
 use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use std::time::Duration;
 
@@ -48,6 +48,11 @@ impl Scenario {
     /// Returns the gateway's time.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Returns how far the test has advanced the clock since it was made.
+    pub(crate) fn moment(&self) -> Moment {
+        self.clock.moment()
     }
 
     /// Restarts the gateway, which then follows the machine's clock.

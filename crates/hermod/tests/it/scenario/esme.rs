@@ -239,6 +239,11 @@ impl Esme {
         self.send_octets(&out).await;
     }
 
+    /// Waits until the gateway has read all that was sent before.
+    pub(crate) async fn wait_until_read(&mut self) {
+        self.request(&Pdu::EnquireLink).await;
+    }
+
     /// Asserts that no PDU arrives for a while.
     pub(crate) async fn assert_nothing_received(&mut self) {
         let quiet = within(Duration::from_millis(300), self.read_pdu()).await;

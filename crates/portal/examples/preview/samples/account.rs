@@ -204,7 +204,7 @@ fn audit() -> AuditPage {
                 1_500,
                 "operator (anna)",
                 "operator API, 10.0.0.4",
-                "Accepted request 12: country Norway",
+                "Accepted request country Norway",
                 vec![change("countries", None, Some("NO"))],
             ),
             row(

@@ -1,9 +1,12 @@
-//! Flags and values that several commands share: TLS of servers, rates, and the limit of open files.
+//! Flags and values that several commands share: TLS of servers, how a load is sent, rates, and the limit of open files.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use hermod_simulator::carrier::ServerTls;
+use hermod_simulator::load::schedule::SendPace;
+use hermod_simulator::parse_duration;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files besides the sockets: the runtime's, the terminal's, a log.
@@ -27,6 +30,38 @@ impl ServerTlsFlags {
             std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
         };
         ServerTls::from_pem(&read(certificate)?, &read(key)?).map(Some).map_err(|error| error.to_string())
+    }
+}
+
+/// How a load is sent, over HTTP or SMPP.
+#[derive(Args)]
+pub(crate) struct LoadFlags {
+    /// How long to send, as in 10s or 5m
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Send in an open loop at this many messages per second, over all connections or binds
+    #[arg(long, value_parser = rate)]
+    rate: Option<f64>,
+    /// Number of recipients; after the last the run continues with the first
+    #[arg(long, default_value_t = 100_000_000)]
+    pub(crate) recipients: u64,
+    /// Number of the first message, to continue another run
+    #[arg(long, default_value_t = 0)]
+    pub(crate) first: u64,
+    /// Time to wait for a response
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Threads to send from; one suffices for about 50,000 requests per second
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+}
+
+impl LoadFlags {
+    pub(crate) fn pace(&self) -> SendPace {
+        self.rate.map_or(SendPace::ClosedLoop, |per_second| SendPace::OpenLoop { per_second })
     }
 }
 

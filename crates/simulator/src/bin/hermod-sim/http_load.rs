@@ -4,17 +4,14 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use clap::Args;
 use hermod_simulator::load::http::{
-    self, Bound, HttpAttempt, HttpLoadOptions, HttpMessages, HttpOutcome, HttpTarget, KeyMode, SendPace,
-    Which,
+    self, Bound, HttpAttempt, HttpLoadOptions, HttpMessages, HttpOutcome, HttpTarget, KeyMode, Which,
 };
-use hermod_simulator::parse_duration;
 use serde_json::json;
 
-use crate::common_flags::rate;
+use crate::common_flags::LoadFlags;
 use crate::{Ended, terminal};
 
 /// Send messages to POST /api/v1/sms and measure the responses
@@ -40,18 +37,9 @@ pub(crate) struct HttpLoadArgs {
     /// Messages to send; the run ends after them or after --duration
     #[arg(long)]
     requests: Option<u64>,
-    /// How long to send, as in 10s or 5m
-    #[arg(long, value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// Send in an open loop at this many messages per second
-    #[arg(long, value_parser = rate)]
-    rate: Option<f64>,
     /// First recipient; with `clock` each recipient is the time of its request, for hermod-sim webhooks to read
     #[arg(long, default_value = "+4915100000000")]
     to: String,
-    /// Number of recipients; after the last the run continues with the first
-    #[arg(long, default_value_t = 100_000_000)]
-    recipients: u64,
     /// Sender; by default the connection's own
     #[arg(long)]
     from: Option<String>,
@@ -61,21 +49,11 @@ pub(crate) struct HttpLoadArgs {
     /// Send an Idempotency-Key of this prefix and the message's number
     #[arg(long)]
     idempotency: Option<String>,
-    /// Number of the first message, to continue another run
-    #[arg(long, default_value_t = 0)]
-    first: u64,
-    /// Time to wait for a response
-    #[arg(long, default_value = "30s", value_parser = parse_duration)]
-    timeout: Duration,
     /// Write a JSON line for each request to this file: index, key, status, message_id, error
     #[arg(long)]
     log: Option<PathBuf>,
-    /// Print the report as JSON
-    #[arg(long)]
-    json: bool,
-    /// Threads to send from; one suffices for about 50,000 requests per second
-    #[arg(long, default_value_t = 1)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -105,12 +83,7 @@ impl HttpLoadArgs {
             let mut log = log.lock().expect("no holder of the log panics");
             log.flush().map_err(|error| format!("the log is incomplete: {error}"))?;
         }
-        let printed = if self.json {
-            serde_json::to_string(&report).expect("a report is JSON")
-        } else {
-            report.to_string().trim_end().to_owned()
-        };
-        terminal::print(&printed);
+        terminal::print_report(&report, self.load.json);
         Ok(())
     }
 
@@ -118,16 +91,15 @@ impl HttpLoadArgs {
         let target =
             HttpTarget::new(&self.url, &self.key, &self.secret).map_err(|refusal| refusal.to_string())?;
         let keys = self.idempotency.clone().map_or(KeyMode::None, KeyMode::Prefixed);
-        let messages = HttpMessages::new((&self.to, self.recipients), self.from.as_deref(), &self.text, keys)
-            .map_err(|refusal| refusal.to_string())?;
-        let bound = Bound::new(self.requests, self.duration).map_err(|refusal| refusal.to_string())?;
+        let messages =
+            HttpMessages::new((&self.to, self.load.recipients), self.from.as_deref(), &self.text, keys)
+                .map_err(|refusal| refusal.to_string())?;
+        let bound = Bound::new(self.requests, self.load.duration).map_err(|refusal| refusal.to_string())?;
         let mut options = HttpLoadOptions::new(target, messages, bound);
         options.connections = self.connections;
-        options.which = Which::From(self.first);
-        options.response_wait_max = self.timeout;
-        if let Some(per_second) = self.rate {
-            options.pace = SendPace::OpenLoop { per_second };
-        }
+        options.which = Which::From(self.load.first);
+        options.response_wait_max = self.load.timeout;
+        options.pace = self.load.pace();
         Ok(options)
     }
 }

@@ -60,9 +60,9 @@ type Ended = Result<(), String>;
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Carrier(args) => run_on(args.threads, args.run()),
-        Command::HttpLoad(args) => run_on(args.threads, args.run()),
+        Command::HttpLoad(args) => run_on(args.load.threads, args.run()),
         Command::EmptyHttp(args) => run_on(args.threads, args.run()),
-        Command::SmppLoad(args) => run_on(args.threads, args.run()),
+        Command::SmppLoad(args) => run_on(args.load.threads, args.run()),
         Command::SmppIdle(args) => run_on(args.threads, args.run()),
         Command::SmppEcho(args) => run_on(args.threads, args.run()),
         Command::Webhooks(args) => run_on(args.threads, args.run()),

@@ -89,15 +89,7 @@ impl SmppIdleArgs {
             terminal::print(&format!("{bound} binds bound after {seconds:.2} s"));
         }
         let report = idle.hold(self.hold).await;
-        let printed = if self.json {
-            serde_json::to_string(&report).expect("a report is JSON")
-        } else {
-            report.to_string().trim_end().to_owned()
-        };
-        terminal::print(&printed);
-        match report.errors() {
-            0 => Ok(()),
-            errors => Err(format!("{errors} errors")),
-        }
+        terminal::print_report(&report, self.json);
+        terminal::ended_with(report.errors())
     }
 }

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::load::smpp::{
-    self, BindNumbers, Bound, MessageForm, SendPace, SmppLoadOptions, SmppMessages,
-};
+use hermod_simulator::load::smpp::{self, BindNumbers, Bound, MessageForm, SmppLoadOptions, SmppMessages};
 use hermod_simulator::parse_duration;
 
-use crate::common_flags::{allow_sockets, rate};
+use crate::common_flags::{LoadFlags, allow_sockets};
 use crate::smpp_flags::TargetFlags;
 use crate::{Ended, terminal};
 
@@ -41,18 +39,9 @@ pub(crate) struct SmppLoadArgs {
     /// Messages to send; the run ends after them or after --duration
     #[arg(long)]
     messages: Option<u64>,
-    /// How long to send, as in 10s or 5m
-    #[arg(long, value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// Messages per second, over all binds
-    #[arg(long, value_parser = rate)]
-    rate: Option<f64>,
     /// First recipient
     #[arg(long, default_value = "+4915100000000")]
     to: String,
-    /// Number of recipients; after the last the run continues with the first
-    #[arg(long, default_value_t = 100_000_000)]
-    recipients: u64,
     /// Sender: a name, a number with a plus, or a short code; by default the server's choice
     #[arg(long)]
     from: Option<String>,
@@ -68,24 +57,14 @@ pub(crate) struct SmppLoadArgs {
     /// Request no receipts
     #[arg(long)]
     no_receipts: bool,
-    /// Number of the first message, to continue another run
-    #[arg(long, default_value_t = 0)]
-    first: u64,
-    /// Time to wait for a response
-    #[arg(long, default_value = "30s", value_parser = parse_duration)]
-    timeout: Duration,
     /// Time to wait for receipts after the last response
     #[arg(long, default_value = "30s", value_parser = parse_duration)]
     receipt_wait: Duration,
     /// Idle time before an enquire_link
     #[arg(long, default_value = "30s", value_parser = parse_duration)]
     enquire_after: Duration,
-    /// Print the report as JSON
-    #[arg(long)]
-    json: bool,
-    /// Threads to send from
-    #[arg(long, default_value_t = 1)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -109,16 +88,8 @@ impl SmppLoadArgs {
         let live = run.live();
         let stopper = run.stopper();
         let report = terminal::finish(run.finish(), || stopper.stop(), &live).await;
-        let printed = if self.json {
-            serde_json::to_string(&report).expect("a report is JSON")
-        } else {
-            report.to_string().trim_end().to_owned()
-        };
-        terminal::print(&printed);
-        match report.errors() {
-            0 => Ok(()),
-            errors => Err(format!("{errors} errors")),
-        }
+        terminal::print_report(&report, self.load.json);
+        terminal::ended_with(report.errors())
     }
 
     fn options(&self) -> Result<SmppLoadOptions, String> {
@@ -126,7 +97,7 @@ impl SmppLoadArgs {
             return Err("SMPP 3.3 has no message_payload: --long needs --smpp 3.4".to_owned());
         }
         let form = MessageForm {
-            recipients: (self.to.clone(), self.recipients),
+            recipients: (self.to.clone(), self.load.recipients),
             sender: self.from.clone(),
             text_chars: self.text_length.unwrap_or(if self.long { LONG_TEXT_CHARS } else { TEXT_CHARS }),
             data_coding: self.data_coding,
@@ -134,7 +105,7 @@ impl SmppLoadArgs {
             registered_delivery: u8::from(!self.no_receipts),
         };
         let messages = SmppMessages::new(form).map_err(|refusal| refusal.to_string())?;
-        let bound = Bound::new(self.messages, self.duration).map_err(|refusal| refusal.to_string())?;
+        let bound = Bound::new(self.messages, self.load.duration).map_err(|refusal| refusal.to_string())?;
         let mut options = SmppLoadOptions::new(self.target.target()?, messages, bound);
         let alone = self.transmitters == 0 && self.receivers == 0;
         options.binds = BindNumbers {
@@ -143,13 +114,11 @@ impl SmppLoadArgs {
             receivers: self.receivers,
         };
         options.window = self.window;
-        options.first = self.first;
-        options.response_wait_max = self.timeout;
+        options.first = self.load.first;
+        options.response_wait_max = self.load.timeout;
         options.receipt_wait_max = self.receipt_wait;
         options.enquire_after = self.enquire_after;
-        if let Some(per_second) = self.rate {
-            options.pace = SendPace::OpenLoop { per_second };
-        }
+        options.pace = self.load.pace();
         Ok(options)
     }
 }

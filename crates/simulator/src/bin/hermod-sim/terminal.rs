@@ -1,15 +1,31 @@
 //! Standard output for results, standard error for everything else, and the signals that stop a command. The progress line of
 //! a load run.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use hermod_simulator::load::live::{LiveCounters, ProgressMeter};
+use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Prints a line on standard output. A closed pipe is ignored.
 pub(crate) fn print(text: &str) {
     let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// Prints a report, as JSON or as a table.
+pub(crate) fn print_report(report: &(impl Serialize + Display), json: bool) {
+    if json {
+        print(&serde_json::to_string(report).expect("a report is JSON"));
+    } else {
+        print(report.to_string().trim_end());
+    }
+}
+
+/// Succeeds without errors.
+pub(crate) fn ended_with(errors: u64) -> Result<(), String> {
+    if errors == 0 { Ok(()) } else { Err(format!("{errors} errors")) }
 }
 
 pub(crate) fn print_error(text: &str) {

@@ -62,7 +62,7 @@ impl SimulatedLink {
         let mut config = ServerConfig::standard();
         // The script decides when the carrier gives up on a gateway.
         config.limits.inactivity_ms = None;
-        config.limits.drain_ms = 1_000;
+        (config.limits.drain_ms, config.limits.answer_ms) = (1_000, 1_000);
         config.limits.output_bytes_max = 1024 * 1024;
         config.limits.pdu_bytes_max = PDU_BYTES_MAX;
         let session = Session::server(config, shared.moment(runtime::now()));
@@ -106,6 +106,8 @@ impl SimulatedLink {
         let (moment, at) = (shared.moment(now), shared.since_start(now));
         shared.record.write(|log| {
             let mut context = LinkContext { plan, outbox, bound_links, log, now, moment, at, date };
+            // Before the session's deadline, which may have passed later: an unbind waits for them only for a while.
+            self.send_due_responses(&mut context);
             if self.session.next_deadline().is_some_and(|deadline| deadline <= moment) {
                 self.session.on_deadline(moment);
             }

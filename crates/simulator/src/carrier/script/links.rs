@@ -9,159 +9,53 @@ use super::{
 };
 use crate::carrier::submit_filter::SubmitFilter;
 
-impl Script {
+builders! { Script
     /// Rejects the first `count` binds.
-    #[must_use]
-    pub fn reject_binds(mut self, count: u64, status: CommandStatus) -> Script {
-        self.reject_binds = Some(RejectedBinds { first: count, status });
-        self
-    }
-
+    reject_binds(count: u64, status: CommandStatus) = set reject_binds(Some(RejectedBinds { first: count, status }));
     /// Accepts only this system_id and password; other binds get 0x0E.
-    #[must_use]
-    pub fn credentials(mut self, system_id: &str, password: &str) -> Script {
-        let (system_id, password) = (system_id.to_owned(), password.to_owned());
-        self.credentials = Some(BindCredentials { system_id, password });
-        self
-    }
-
+    credentials(system_id: &str, password: &str) =
+        set credentials(Some(BindCredentials { system_id: system_id.to_owned(), password: password.to_owned() }));
     /// Limits the binds of one system_id; further ones get 0x05.
-    #[must_use]
-    pub fn binds_max(mut self, links: usize) -> Script {
-        self.binds_max = Some(links);
-        self
-    }
-
+    binds_max(links: usize) = set binds_max(Some(links));
     /// Counts a link that was lost without an unbind as bound for this long: binds of its system_id get 0x05, or only
     /// those beyond `binds_max`.
-    #[must_use]
-    pub fn already_bound_for(mut self, time: Duration) -> Script {
-        self.already_bound_for = Some(time);
-        self
-    }
-
+    already_bound_for(time: Duration) = set already_bound_for(Some(time));
     /// Accepts the `n`-th submit and cuts the connection before its response. Once.
-    #[must_use]
-    pub fn cut_before_response(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::CutBeforeResponse)
-    }
-
+    cut_before_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::CutBeforeResponse);
     /// Cuts the connection after the response to the `n`-th submit. Once.
-    #[must_use]
-    pub fn cut_after_response(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::CutAfterResponse)
-    }
-
+    cut_after_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::CutAfterResponse);
     /// Cuts a link that was sent this many octets, also in the middle of a PDU. Once.
-    #[must_use]
-    pub fn cut_after_bytes(mut self, bytes: u64) -> Script {
-        self.cut_after_bytes = Some(bytes);
-        self
-    }
-
+    cut_after_bytes(bytes: u64) = set cut_after_bytes(Some(bytes));
     /// Cuts each of the first `binds` links at its submit number `submits`; no submit on them gets a response or an id.
-    #[must_use]
-    pub fn crash_loop(mut self, binds: u64, submits: u32) -> Script {
-        self.crash_loop = Some(CrashLoop { binds, submits });
-        self
-    }
-
+    crash_loop(binds: u64, submits: u32) = set crash_loop(Some(CrashLoop { binds, submits }));
     /// Cuts every link at a random time after its bind, between `least` and `most`.
-    #[must_use]
-    pub fn cut_links_after(mut self, least: Duration, most: Duration) -> Script {
-        self.cut_links = Some(TimeRange { from: least, to: most });
-        self
-    }
-
+    cut_links_after(least: Duration, most: Duration) = set cut_links(Some(TimeRange { from: least, to: most }));
     /// Unbinds after the response to the `n`-th submit. Once.
-    #[must_use]
-    pub fn unbind_after_response(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::Unbind)
-    }
-
+    unbind_after_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::Unbind);
     /// Unbinds instead of responding to the `n`-th submit. Once.
-    #[must_use]
-    pub fn unbind_before_response(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::UnbindBeforeResponse)
-    }
-
+    unbind_before_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::UnbindBeforeResponse);
     /// Sends no unbind_resp.
-    #[must_use]
-    pub fn ignore_unbinds(mut self) -> Script {
-        self.answer_unbind = false;
-        self
-    }
-
+    ignore_unbinds() = set answer_unbind(false);
     /// Sends octets that are not a PDU after the response to the `n`-th submit. Once.
-    #[must_use]
-    pub fn garbage_after_response(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::Garbage)
-    }
-
+    garbage_after_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::Garbage);
     /// Sends a PDU header with this command_length after the response to the `n`-th submit. Once.
-    #[must_use]
-    pub fn bad_length_after(self, n: u64, length: u32) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::BadLength(length))
-    }
-
+    bad_length_after(n: u64, length: u32) = call rule(SubmitFilter::nth(n), SubmitAction::BadLength(length));
     /// Neither reads nor writes the link for this long after the response to its `n`-th submit. Once.
-    #[must_use]
-    pub fn stall_after(self, n: u64, time: Duration) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::Stall(time))
-    }
-
+    stall_after(n: u64, time: Duration) = call rule(SubmitFilter::nth(n), SubmitAction::Stall(time));
     /// Leaves the link half open after the response to the `n`-th submit: read, but never written to. Once.
-    #[must_use]
-    pub fn mute_after(self, n: u64) -> Script {
-        self.rule(SubmitFilter::nth(n), SubmitAction::Mute)
-    }
-
+    mute_after(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::Mute);
     /// Leaves links half open once they are bound.
-    #[must_use]
-    pub fn mute_after_bind(mut self) -> Script {
-        self.muted_links = MutedLinks::AfterBind;
-        self
-    }
-
+    mute_after_bind() = set muted_links(MutedLinks::AfterBind);
     /// Writes nothing on any link while this script is in force, not even a bind response; input is read and dropped.
-    #[must_use]
-    pub fn mute(mut self) -> Script {
-        self.muted_links = MutedLinks::All;
-        self
-    }
-
+    mute() = set muted_links(MutedLinks::All);
     /// Closes connections as soon as they are accepted. Unlike connections to a closed port they are in the record.
-    #[must_use]
-    pub fn hang_up(mut self) -> Script {
-        self.hang_up = true;
-        self
-    }
-
+    hang_up() = set hang_up(true);
     /// Cuts all links and closes the port `after` this time from the start of the script, for `lasting`.
-    #[must_use]
-    pub fn down(mut self, after: Duration, lasting: Duration) -> Script {
-        self.down = Some(TimeRange { from: after, to: after + lasting });
-        self
-    }
-
+    down(after: Duration, lasting: Duration) = set down(Some(TimeRange { from: after, to: after + lasting }));
     /// Writes one octet at a time.
-    #[must_use]
-    pub fn trickle(mut self) -> Script {
-        self.write_mode = WriteMode::Trickle;
-        self
-    }
-
+    trickle() = set write_mode(WriteMode::Trickle);
     /// Holds output back this long and writes it at once.
-    #[must_use]
-    pub fn coalesce(mut self, hold: Duration) -> Script {
-        self.write_mode = WriteMode::Coalesce(hold);
-        self
-    }
-
+    coalesce(hold: Duration) = set write_mode(WriteMode::Coalesce(hold));
     /// Sends no enquire_link_resp.
-    #[must_use]
-    pub fn ignore_enquire_links(mut self) -> Script {
-        self.answer_enquire_link = false;
-        self
-    }
+    ignore_enquire_links() = set answer_enquire_link(false);
 }

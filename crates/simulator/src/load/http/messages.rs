@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::load::recipients::{Recipients, RecipientsRefusal, write_digits};
 use crate::runtime;
 use crate::webhooks::clock_number;
 
@@ -30,9 +31,7 @@ pub enum KeyMode {
 /// The messages of a run, which differ in recipient, text and key.
 #[derive(Debug, Clone)]
 pub struct HttpMessages {
-    recipient_first: u64,
-    recipient_count: u64,
-    recipient_digits: usize,
+    recipients: Recipients,
     /// Each recipient is the time of its request.
     is_clock: bool,
     text_prefix: String,
@@ -47,10 +46,8 @@ pub struct HttpMessages {
 /// Why the parameters are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MessagesRefusal {
-    #[error("{0:?} is not a recipient: expected a plus, a first digit 1 to 9 and 7 to 15 digits in all")]
-    BadRecipient(String),
-    #[error("{count} recipients from +{first} would not all have {digits} digits")]
-    BadRange { first: u64, count: u64, digits: usize },
+    #[error(transparent)]
+    Recipients(#[from] RecipientsRefusal),
     #[error("an idempotency key of {0} bytes is longer than 255 or not printable ASCII")]
     BadKey(usize),
     #[error("a sender or text prefix must not contain control characters")]
@@ -77,19 +74,11 @@ impl HttpMessages {
     ) -> Result<HttpMessages, MessagesRefusal> {
         let (first, count) = recipients;
         let is_clock = first == CLOCK;
-        let (recipient_first, recipient_digits) = if is_clock {
-            parse_recipient(&format!("+{}", clock_number(Duration::ZERO)))?
+        let recipients = if is_clock {
+            Recipients::new(&format!("+{}", clock_number(Duration::ZERO)), count)?
         } else {
-            parse_recipient(first)?
+            Recipients::new(first, count)?
         };
-        let last_end = 10_u64.pow(u32::try_from(recipient_digits).expect("15 at most"));
-        if count == 0 || recipient_first.checked_add(count).is_none_or(|end| end > last_end) {
-            return Err(MessagesRefusal::BadRange {
-                first: recipient_first,
-                count,
-                digits: recipient_digits,
-            });
-        }
         if let KeyMode::Prefixed(prefix) = &keys {
             let length = prefix.len() + 1 + COUNTER_DIGITS;
             if length > 255 || !prefix.bytes().all(|b| b.is_ascii_graphic()) {
@@ -103,11 +92,9 @@ impl HttpMessages {
         {
             return Err(MessagesRefusal::ControlCharacter);
         }
-        let (body, recipient_at, counter_at) = lay_out(from, text_prefix, recipient_digits);
+        let (body, recipient_at, counter_at) = lay_out(from, text_prefix, recipients.digits);
         Ok(HttpMessages {
-            recipient_first,
-            recipient_count: count,
-            recipient_digits,
+            recipients,
             is_clock,
             text_prefix: text_prefix.to_owned(),
             keys,
@@ -126,7 +113,7 @@ impl HttpMessages {
         if self.is_clock {
             return clock_number(runtime::unix_time());
         }
-        self.recipient_first + index % self.recipient_count
+        self.recipients.number(index)
     }
 
     pub fn text(&self, index: u64) -> String {
@@ -143,22 +130,10 @@ impl HttpMessages {
     /// The JSON body of `POST /sms`.
     pub fn body(&self, index: u64) -> Bytes {
         let mut body = self.body.clone();
-        write_digits(&mut body[self.recipient_at..][..self.recipient_digits], self.number(index));
+        write_digits(&mut body[self.recipient_at..][..self.recipients.digits], self.number(index));
         write_digits(&mut body[self.counter_at..][..COUNTER_DIGITS], index);
         Bytes::from(body)
     }
-}
-
-fn parse_recipient(text: &str) -> Result<(u64, usize), MessagesRefusal> {
-    let bad = || MessagesRefusal::BadRecipient(text.to_owned());
-    let digits = text.strip_prefix('+').ok_or_else(bad)?;
-    let shape = (7..=15).contains(&digits.len())
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && !digits.starts_with('0');
-    if !shape {
-        return Err(bad());
-    }
-    Ok((digits.parse().expect("15 digits fit in a u64"), digits.len()))
 }
 
 /// Writes the template and returns the positions of its placeholders.
@@ -175,13 +150,6 @@ fn lay_out(from: Option<&str>, text_prefix: &str, recipient_digits: usize) -> (V
     let recipient_at = body.find(RECIPIENT_MARK).expect("the body holds its recipient");
     let counter_at = body.find(COUNTER_MARK).expect("the body holds its counter");
     (body.into_bytes(), recipient_at, counter_at)
-}
-
-fn write_digits(place: &mut [u8], mut number: u64) {
-    for digit in place.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).expect("one digit");
-        number /= 10;
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use hermod_smpp::{Address, Hidden, SubmitSm, Tag, TlvBuffer, Tlvs};
 use thiserror::Error;
 
+use crate::load::recipients::{NUMBER_DIGITS_MAX, Recipients, RecipientsRefusal, write_digits};
+
 /// Octets of a `short_message`.
 const SHORT_MESSAGE_BYTES_MAX: usize = 254;
 /// Octets of a text: what fits into the largest PDU that servers are likely to accept.
@@ -16,8 +18,6 @@ const COUNTER_DIGITS: usize = 10;
 const FILLING: &[u8] = b"Load test message ";
 /// Characters of an alphanumeric sender.
 const NAME_CHARS_MAX: usize = 11;
-/// Digits of a number.
-const NUMBER_DIGITS_MAX: usize = 15;
 
 /// The parameters of the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +50,8 @@ impl Default for MessageForm {
 /// Why the parameters are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormRefusal {
-    #[error("{0:?} is not a recipient: expected a plus, a first digit 1 to 9 and 7 to 15 digits in all")]
-    BadRecipient(String),
-    #[error("{count} recipients from +{first} would not all have {digits} digits")]
-    BadRange { first: u64, count: u64, digits: usize },
+    #[error(transparent)]
+    Recipients(#[from] RecipientsRefusal),
     #[error("{0:?} is not a sender: expected a plus and digits, digits, or 1 to 11 ASCII characters")]
     BadSender(String),
     #[error(
@@ -68,8 +66,7 @@ pub enum FormRefusal {
 #[derive(Debug, Clone)]
 pub struct SmppMessages {
     form: MessageForm,
-    first: u64,
-    digits: usize,
+    recipients: Recipients,
     sender_ton: u8,
     sender_npi: u8,
     sender: String,
@@ -85,7 +82,7 @@ pub(super) struct MessageBuffers {
 
 impl SmppMessages {
     pub fn new(form: MessageForm) -> Result<SmppMessages, FormRefusal> {
-        let (first, digits) = parse_recipient(&form.recipients)?;
+        let recipients = Recipients::new(&form.recipients.0, form.recipients.1)?;
         let (sender_ton, sender_npi, sender) = parse_sender(form.sender.as_deref().unwrap_or(""))?;
         let bytes = form.text_bytes();
         if bytes == 0 || bytes > TEXT_BYTES_MAX {
@@ -94,7 +91,7 @@ impl SmppMessages {
         if bytes > SHORT_MESSAGE_BYTES_MAX && !form.payload {
             return Err(FormRefusal::NeedsPayload { bytes });
         }
-        Ok(SmppMessages { form, first, digits, sender_ton, sender_npi, sender })
+        Ok(SmppMessages { form, recipients, sender_ton, sender_npi, sender })
     }
 
     /// Whether a receipt is requested for every outcome.
@@ -105,8 +102,8 @@ impl SmppMessages {
     /// Writes the message with this index.
     pub(super) fn write<'a>(&'a self, index: u64, buffers: &'a mut MessageBuffers) -> SubmitSm<'a> {
         let MessageBuffers { recipient, text, tlvs } = buffers;
-        recipient.resize(self.digits, b'0');
-        write_digits(recipient, self.first + index % self.form.recipients.1);
+        recipient.resize(self.recipients.digits, b'0');
+        write_digits(recipient, self.recipients.number(index));
         self.write_text(index, text);
         tlvs.clear();
         let mut short_message = Hidden(text);
@@ -150,23 +147,6 @@ impl MessageForm {
     }
 }
 
-fn parse_recipient((text, count): &(String, u64)) -> Result<(u64, usize), FormRefusal> {
-    let bad = || FormRefusal::BadRecipient(text.clone());
-    let digits = text.strip_prefix('+').ok_or_else(bad)?;
-    let is_number = (7..=NUMBER_DIGITS_MAX).contains(&digits.len())
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && !digits.starts_with('0');
-    if !is_number {
-        return Err(bad());
-    }
-    let first: u64 = digits.parse().expect("15 digits fit in a u64");
-    let end = 10_u64.pow(u32::try_from(digits.len()).expect("15 at most"));
-    if *count == 0 || first.checked_add(*count).is_none_or(|last| last > end) {
-        return Err(FormRefusal::BadRange { first, count: *count, digits: digits.len() });
-    }
-    Ok((first, digits.len()))
-}
-
 /// Returns TON, NPI and the address.
 fn parse_sender(text: &str) -> Result<(u8, u8, String), FormRefusal> {
     let digits = text.strip_prefix('+').unwrap_or(text);
@@ -184,13 +164,6 @@ fn parse_sender(text: &str) -> Result<(u8, u8, String), FormRefusal> {
             Ok((5, 0, name.to_owned()))
         }
         _ => Err(FormRefusal::BadSender(text.to_owned())),
-    }
-}
-
-fn write_digits(place: &mut [u8], mut number: u64) {
-    for digit in place.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).expect("one digit");
-        number /= 10;
     }
 }
 

@@ -3,10 +3,6 @@
 use super::*;
 use crate::session::*;
 
-fn request(command: CommandId, sequence: u32) -> Header {
-    Header::parse(&raw(command, 0, sequence, b"")).unwrap()
-}
-
 #[test]
 fn server_reads_nothing_while_the_bind_is_checked() {
     let mut server = Session::<u32>::server(ServerConfig::standard(), START);

@@ -89,6 +89,10 @@ pub(in crate::session) fn bound_client_with(config: ClientConfig, kind: BindType
     client
 }
 
+fn request(command: CommandId, sequence: u32) -> Header {
+    Header::parse(&raw(command, 0, sequence, b"")).unwrap()
+}
+
 fn describe_header(header: &Header) -> String {
     let status = if header.status.is_ok() { "ok".into() } else { format!("{:02x}", header.status.0) };
     format!("{} {status} {}", header.command, header.sequence)

@@ -327,7 +327,7 @@ fn client_unbinds_when_the_last_outstanding_request_times_out() {
 }
 
 #[test]
-fn unbind_of_the_peer_is_responded_to_after_5_s_with_outstanding_requests() {
+fn unbind_of_the_peer_is_responded_to_after_30_s_with_outstanding_requests() {
     let submit_and_unbind: fn(&mut Session<u32>, Moment) = |session, now| {
         session.receive(&octets(&submit(), 7), now);
         session.receive(&raw(CommandId::UNBIND, 0, 8, b""), now);
@@ -341,14 +341,49 @@ fn unbind_of_the_peer_is_responded_to_after_5_s_with_outstanding_requests() {
                 events: &["request submit_sm ok 7", "peer unbound"],
                 output: &[],
             },
+            Step { ms: 5_000, action: due, events: &[], output: &[] },
             Step {
-                ms: 5_000,
+                ms: 30_000,
                 action: due,
                 events: &["closed: the peer unbound"],
                 output: &["unbind_resp ok 8"],
             },
         ],
     );
+}
+
+#[test]
+fn server_that_unbinds_answers_outstanding_requests_for_30_s() {
+    let unbind: fn(&mut Session<u32>, Moment) = |session, now| {
+        session.receive(&octets(&submit(), 7), now);
+        session.receive(&octets(&submit(), 8), now);
+        events_of(session, now);
+        session.unbind(now);
+    };
+    let agreed: fn(&mut Session<u32>, Moment) =
+        |session, now| session.receive(&raw(CommandId::UNBIND_RESP, 0, 1, b""), now);
+    let respond: fn(&mut Session<u32>, Moment) = |session, now| {
+        session.respond(request(CommandId::SUBMIT_SM, 7), &accepted(), now).unwrap();
+    };
+    let forget: fn(&mut Session<u32>, Moment) =
+        |session, now| session.forget(request(CommandId::SUBMIT_SM, 8), now).unwrap();
+    let gives_up: fn(&mut Session<u32>, Moment) = due;
+    let ends = ["closed: we unbound and the peer did not respond"];
+    let ends_agreed = ["closed: we unbound"];
+    // The last one is never answered, or gets no answer.
+    for (ms, action) in [(30_000, gives_up), (29_001, forget)] {
+        for (agreed_at, expect) in [(None, &ends), (Some(1_000), &ends_agreed)] {
+            let agrees = agreed_at.map(|ms| Step { ms, action: agreed, events: &[], output: &[] });
+            let begin = Step { ms: 0, action: unbind, events: &[], output: &["unbind ok 1"] };
+            let rest = [
+                Step { ms: 5_000, action: due, events: &[], output: &[] },
+                Step { ms: 29_000, action: respond, events: &[], output: &["submit_sm_resp ok 7"] },
+                Step { ms, action, events: expect, output: &[] },
+            ];
+            let steps: Vec<_> = [begin].into_iter().chain(agrees).chain(rest).collect();
+            run(bound_server(BindType::Transceiver, VERSION_3_4), &steps);
+        }
+    }
 }
 
 #[test]

@@ -4,18 +4,42 @@
 mod tables;
 
 use crate::audit;
+use crate::audit::report::AuditReport;
+use crate::data_folder::lock::{self, FolderLock};
+use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::postgres;
-use crate::read_results::{AuditReport, StorePosition};
-use crate::server::Server;
+use crate::postgres::PepperFingerprint;
 use crate::sql::copied_rows::{self, CopiedTable, in_transaction};
-use crate::sql::{Connection, Error, SqlTables, copy_progress as progress, nodes, params};
+use crate::sql::postgres::server::Server;
+use crate::sql::read_results::StorePosition;
+use crate::sql::{Connection, Error, copy_progress as progress, nodes, params};
 use crate::sqlite::audit_head::AuditProof;
-use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::{copy_target, recovery};
-use crate::store_copy::{CopyError, CopyReport, CopyStep, PepperFingerprint};
-use hermod_engine::tables::{ReviewRows as _, TableError};
+use hermod_engine::tables::TableError;
 use std::path::Path;
+
+/// What a copy does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyStep<'a> {
+    /// It copies the rows of this table. The numbers are rows of all tables.
+    Rows { table: &'a str, copied: u64, total: u64 },
+    /// It compares the rows of both sides and audits them.
+    Comparing,
+}
+
+/// A complete copy.
+#[derive(Debug)]
+pub struct CopyReport {
+    /// The target: a folder, or a server and its database, without the password.
+    pub place: String,
+    pub tables: usize,
+    pub rows: u64,
+    /// Rows that an earlier run had copied before it was stopped.
+    pub copied_before: u64,
+    /// The audit of the copy. Its violations, if any, are those of the original.
+    pub audit: AuditReport,
+}
 
 /// Copies the store of a folder to an empty schema of a server. The store keeps its id and the number of its batches, by which
 /// its record stays valid. Fails with [`StoreError::InUse`] if a process has the folder open; none can open it meanwhile.
@@ -162,17 +186,12 @@ impl<'s> Copying<'s> {
     fn set_counters(&self) -> Result<(), TableError> {
         let StorePosition { id, sequence } = self.of;
         let (target, sequence) = (&self.target, sequence.cast_signed());
-        let last_review = SqlTables { connection: self.source }.last_review()?.cast_signed();
         if let Connection::Sqlite(_) = target {
             let update = "UPDATE writer SET store = ?1, commits = ?2, checksum = NULL, is_copy = 1";
             target.execute(update, params![id, sequence])?;
-            // SQLite counts the ids of deleted rows by itself.
-            target.execute("DELETE FROM sqlite_sequence WHERE name = 'review'", [])?;
-            target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('review', ?1)", [last_review])?;
             return Ok(());
         }
         target.execute("UPDATE writer SET store = ?1, commits = ?2", params![id, sequence])?;
-        target.execute("UPDATE review_counter SET last = ?1", [last_review])?;
         let next = "SELECT setval(pg_get_serial_sequence('set_aside', 'id'), coalesce(max(id), 0) + 1, false)
              FROM set_aside";
         Ok(target.query_row(next, [], |_| Ok(()))?)
@@ -222,6 +241,7 @@ fn difference(original: &AuditReport, copy: &AuditReport) -> Option<String> {
         record: _,
         audit_log,
         is_audit_log_checked: _,
+        lacks_audit_file: _,
         violations,
     } = original;
     let figures = [

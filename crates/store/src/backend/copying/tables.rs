@@ -1,29 +1,21 @@
 //! The tables of both sides: which ones are copied, their columns, and whether a server is empty.
 
+use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::postgres;
-use crate::read_results::StorePosition;
 use crate::sql::copied_rows::{CopiedTable, quoted};
 use crate::sql::postgres::binary_rows::ColumnType;
+use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, Row, SqlTables, copy_progress as progress};
-use crate::store_copy::CopyError;
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use hermod_engine::tables::{CarrierIdChange, CarrierIdRows as _, TableError};
 
 /// Not copied row by row: the store's id and its batches are set at the end of a copy.
 const WRITER: &str = "writer";
-/// The tables that only a server has: about its nodes, its schema and its pepper. The last id of a review is set at the end.
-const SERVER_ONLY: [&str; 8] = [
-    "applied",
-    "bind_slot",
-    "link_slot",
-    "node",
-    "outcome",
-    "pepper_fingerprint",
-    "review_counter",
-    "store_schema",
-];
+/// The tables that only a server has: about its nodes, its schema and its pepper.
+const SERVER_ONLY: [&str; 7] =
+    ["applied", "bind_slot", "link_slot", "node", "outcome", "pepper_fingerprint", "store_schema"];
 /// The tables that have rows from the beginning, which are replaced by those of the source.
 const REPLACED: [&str; 3] = ["retention", "step_counter", "webhook_counter"];
 /// The tables of one day, and those whose rows are being deleted.

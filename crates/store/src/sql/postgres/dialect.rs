@@ -1,27 +1,5 @@
 //! Translates the SQL of the tables to PostgreSQL's. The statements avoid what the two databases do not share; what is left
-//! is spelled differently: parameters, types of columns, hints and "insert or replace".
-
-/// The tables that rows are put into, whether or not they are there, and how many of the first columns are the key.
-const KEYS: &[(&str, usize)] = &[
-    ("alias", 2),
-    ("alias_counter", 1),
-    ("applied", 1),
-    ("audit_head", 1),
-    ("balance", 1),
-    ("carrier_refusal", 2),
-    ("daily", 2),
-    ("delivery", 4),
-    ("erasure", 2),
-    ("given_up", 1),
-    ("key_bucket", 1),
-    ("parked", 3),
-    ("receipt_loss", 2),
-    ("unnamed", 4),
-    ("webhook_attempt", 4),
-];
-/// The tables of carriers' ids have one table per day: `remote_20771`.
-const DAY_TABLE: (&str, usize) = ("remote_", 5);
-const OR_REPLACE: &str = "INSERT OR REPLACE INTO ";
+//! is spelled differently: parameters, types of columns and hints.
 
 /// What becomes of a statement's parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,9 +37,8 @@ pub(super) fn translate_for_many(sql: &str, types: &[&str]) -> Option<String> {
 }
 
 fn translate_for(sql: &str, parameters: Parameters) -> String {
-    let replaced = insert_or_update(sql);
-    let mut out = String::with_capacity(replaced.len() + 16);
-    let mut words = Words(&replaced);
+    let mut out = String::with_capacity(sql.len() + 16);
+    let mut words = Words(sql);
     while let Some(word) = words.next() {
         match word {
             "INDEXED" => {
@@ -89,23 +66,6 @@ fn translate_for(sql: &str, parameters: Parameters) -> String {
         }
     }
     out.replace(" WITHOUT ROWID, STRICT", "")
-}
-
-/// Spells "insert or replace" as PostgreSQL does.
-fn insert_or_update(sql: &str) -> String {
-    let Some(rest) = sql.trim_start().strip_prefix(OR_REPLACE) else { return sql.to_owned() };
-    let table = rest.split([' ', '\n', '(']).next().unwrap_or_default();
-    let length = KEYS.iter().find(|(name, _)| *name == table).map(|(_, length)| *length);
-    let length = length.or_else(|| table.starts_with(DAY_TABLE.0).then_some(DAY_TABLE.1));
-    let columns: Vec<&str> = rest
-        .split_once('(')
-        .and_then(|(_, rest)| rest.split_once(')'))
-        .map(|(columns, _)| columns.split(',').map(str::trim).collect())
-        .unwrap_or_default();
-    let (key, others) = columns.split_at(length.unwrap_or(0).min(columns.len()));
-    let puts: Vec<String> = others.iter().map(|column| format!("{column} = excluded.{column}")).collect();
-    let then = if puts.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", puts.join(", ")) };
-    format!("INSERT INTO {rest} ON CONFLICT ({}) DO {then}", key.join(", "))
 }
 
 /// Splits SQL into words, single other characters and whole quoted texts.
@@ -153,15 +113,6 @@ mod tests {
         check(
             "CREATE TABLE remote_7 (a INTEGER NOT NULL, b BLOB, c TEXT) WITHOUT ROWID, STRICT",
             "CREATE TABLE remote_7 (a bigint NOT NULL, b bytea, c text COLLATE \"C\")",
-        );
-        check(
-            "INSERT OR REPLACE INTO daily (account, day, spend) VALUES (?1, ?2, ?3)",
-            "INSERT INTO daily (account, day, spend) VALUES ($1, $2, $3) \
-             ON CONFLICT (account, day) DO UPDATE SET spend = excluded.spend",
-        );
-        check(
-            "INSERT OR REPLACE INTO carrier_refusal (message, carrier) VALUES (?1, ?2)",
-            "INSERT INTO carrier_refusal (message, carrier) VALUES ($1, $2) ON CONFLICT (message, carrier) DO NOTHING",
         );
     }
 

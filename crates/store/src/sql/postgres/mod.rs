@@ -6,6 +6,7 @@ mod dialect;
 mod error;
 mod queue;
 mod sending;
+pub(crate) mod server;
 mod session;
 mod tls;
 pub(crate) mod values;

@@ -20,9 +20,22 @@ pub(crate) struct RowKey {
     pub(crate) row: i64,
 }
 
+/// A statement of a change.
+#[derive(Clone, Copy)]
+pub(super) struct QueuedStatement<'s> {
+    pub(super) sql: &'s Arc<str>,
+    /// Of its parameters.
+    pub(super) types: &'s [Type],
+    /// Whether it is PostgreSQL's own and takes arrays; otherwise it has to be translated.
+    pub(super) takes_arrays: bool,
+    /// Whether it only adds rows whose keys no rows have: one statement may add several.
+    pub(super) adds: bool,
+}
+
 /// Rows with the same statement.
 pub(super) struct Group {
     pub(super) sql: Arc<str>,
+    pub(super) takes_arrays: bool,
     pub(super) columns: Vec<ColumnValues>,
 }
 
@@ -50,7 +63,8 @@ impl ChangeQueue {
     }
 
     /// Adds a change. Returns false if the values do not fit the types of the parameters.
-    pub(super) fn push(&mut self, key: RowKey, sql: &Arc<str>, types: &[Type], values: Vec<Value>) -> bool {
+    pub(super) fn push(&mut self, key: RowKey, statement: QueuedStatement<'_>, values: Vec<Value>) -> bool {
+        let QueuedStatement { sql, types, takes_arrays, adds } = statement;
         if types.len() != values.len() {
             return false;
         }
@@ -59,13 +73,13 @@ impl ChangeQueue {
             self.tables.len() - 1
         });
         let changes = &mut self.tables[at].1;
-        let first = changes.last.get(&key.row).map_or(0, |last| last + 1);
+        let first = changes.last.get(&key.row).map_or(0, |last| last + usize::from(!adds));
         let found = (first..changes.groups.len()).find(|index| changes.groups[*index].sql == *sql);
         let index = match found {
             Some(index) => index,
             None => {
                 let Some(columns) = types.iter().map(ColumnValues::new).collect() else { return false };
-                changes.groups.push(Group { sql: sql.clone(), columns });
+                changes.groups.push(Group { sql: sql.clone(), takes_arrays, columns });
                 changes.groups.len() - 1
             }
         };
@@ -95,12 +109,20 @@ impl ChangeQueue {
 mod tests {
     use super::*;
 
+    fn push(queue: &mut ChangeQueue, key: RowKey, sql: &str, types: &[Type], values: Vec<Value>) -> bool {
+        queue.push(
+            key,
+            QueuedStatement { sql: &Arc::from(sql), types, takes_arrays: false, adds: sql == "add " },
+            values,
+        )
+    }
+
     /// Adds changes of rows by statements named by a letter. Returns the statements with the number of their rows.
     fn groups(changes: &[(&'static str, i64, &str)]) -> Vec<String> {
         let mut queue = ChangeQueue::default();
         for (table, row, sql) in changes {
             let key = RowKey { table, row: *row };
-            assert!(queue.push(key, &Arc::from(*sql), &[Type::INT8], vec![Value::Integer(*row)]));
+            assert!(push(&mut queue, key, sql, &[Type::INT8], vec![Value::Integer(*row)]));
         }
         let rows = |group: &Group| match &group.columns[0] {
             ColumnValues::Numbers(numbers) => numbers.len(),
@@ -131,6 +153,15 @@ mod tests {
         assert_eq!(groups(&again), ["delete 1", "insert 2", "delete 1"]);
         let twice = [("part", 1, "update "), ("part", 1, "update "), ("part", 2, "update ")];
         assert_eq!(groups(&twice), ["update 2", "update 1"], "a statement changes a row at most once");
+        let (add, put) = ("add ", "update ");
+        let ordered = [
+            ("ledger", 0, add),
+            ("ledger", 0, add),
+            ("ledger", 0, put),
+            ("ledger", 0, add),
+            ("ledger", 0, add),
+        ];
+        assert_eq!(groups(&ordered), ["add 2", "update 1", "add 2"]);
     }
 
     #[test]
@@ -145,7 +176,7 @@ mod tests {
         for row in 0..CHANGES_MAX {
             assert!(!queue.is_full(), "{row}");
             let key = RowKey { table: "part", row: i64::try_from(row).unwrap() };
-            assert!(queue.push(key, &Arc::from("insert"), &[Type::INT8], vec![Value::Integer(key.row)]));
+            assert!(push(&mut queue, key, "insert", &[Type::INT8], vec![Value::Integer(key.row)]));
         }
         assert!(queue.is_full());
         assert_eq!(queue.take().len(), 1);
@@ -156,9 +187,8 @@ mod tests {
     fn value_of_another_type_is_noticed() {
         let mut queue = ChangeQueue::default();
         let key = RowKey { table: "part", row: 1 };
-        let sql = Arc::from("insert");
-        assert!(!queue.push(key, &sql, &[Type::INT8], vec![Value::Text("x".into())]));
-        assert!(!queue.push(key, &sql, &[Type::INT8], vec![]));
-        assert!(!queue.push(key, &sql, &[Type::BOOL], vec![Value::Null]));
+        assert!(!push(&mut queue, key, "insert", &[Type::INT8], vec![Value::Text("x".into())]));
+        assert!(!push(&mut queue, key, "insert", &[Type::INT8], vec![]));
+        assert!(!push(&mut queue, key, "insert", &[Type::BOOL], vec![Value::Null]));
     }
 }

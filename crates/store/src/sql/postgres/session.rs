@@ -3,10 +3,10 @@
 use super::connecting::{Connector, Driver, within};
 use super::dialect;
 use super::error::{PostgresError, Result};
-use super::queue::{ChangeQueue, Group, RowKey};
+use super::queue::{ChangeQueue, Group, QueuedStatement, RowKey};
 use super::sending::{begin_if, rows, rows_of_many, run_groups};
 use super::values::{ColumnValues, ParameterValue, parameters};
-use crate::server::Server;
+use crate::sql::postgres::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
 use futures_util::future::{join, join3, join4};
@@ -275,12 +275,44 @@ impl Session {
         let client = self.client()?;
         let prepared = self.prepared(&client, sql)?;
         let row = values.iter().map(|value| Ok(ParameterValue::of(*value)?.0)).collect::<Result<Vec<_>>>()?;
-        let pushed = self.queue.borrow_mut().push(key, &prepared.sql, prepared.one.params(), row);
-        if !pushed {
-            return Err(PostgresError::Unfit(sql.to_owned()));
+        let statement = QueuedStatement {
+            sql: &prepared.sql,
+            types: prepared.one.params(),
+            takes_arrays: false,
+            adds: false,
+        };
+        self.push(&client, key, statement, row)
+    }
+
+    /// Runs a statement that is PostgreSQL's own and takes one array per column, with the next ones of its transaction. `types` are
+    /// those of the columns. `adds`: it only adds rows whose keys no rows have.
+    pub(crate) fn change_later(
+        &self,
+        key: RowKey,
+        sql: &Arc<str>,
+        types: &[Type],
+        adds: bool,
+        values: Vec<Value>,
+    ) -> Result<()> {
+        let client = self.client()?;
+        self.push(&client, key, QueuedStatement { sql, types, takes_arrays: true, adds }, values)
+    }
+
+    /// Queues a change. Sends the queue if it is full, or if there is no transaction.
+    fn push(
+        &self,
+        client: &Client,
+        key: RowKey,
+        statement: QueuedStatement<'_>,
+        values: Vec<Value>,
+    ) -> Result<()> {
+        let mut queue = self.queue.borrow_mut();
+        if !queue.push(key, statement, values) {
+            return Err(PostgresError::Unfit(statement.sql.to_string()));
         }
-        let is_full = self.queue.borrow().is_full();
-        if is_full { self.send_queued(&client) } else { Ok(()) }
+        let is_due = queue.is_full() || self.transaction.get().is_none();
+        drop(queue);
+        if is_due { self.send_queued(client) } else { Ok(()) }
     }
 
     /// Runs several statements without parameters.
@@ -346,14 +378,32 @@ impl Session {
         if !groups.is_empty() {
             self.changed.set(true);
         }
-        groups.into_iter().map(|group| Ok((self.prepared_for_many(client, &group.sql)?, group))).collect()
+        let prepared = |group: Group| {
+            let statement = if group.takes_arrays {
+                self.prepared_from(client, &group.sql, |sql| sql.to_owned())?.one
+            } else {
+                self.prepared_for_many(client, &group.sql)?
+            };
+            Ok((statement, group))
+        };
+        groups.into_iter().map(prepared).collect()
     }
 
     fn prepared(&self, client: &Client, sql: &str) -> Result<Prepared> {
+        self.prepared_from(client, sql, dialect::translate)
+    }
+
+    /// Returns a prepared statement. `translate` is called unless it is there.
+    fn prepared_from(
+        &self,
+        client: &Client,
+        sql: &str,
+        translate: impl FnOnce(&str) -> String,
+    ) -> Result<Prepared> {
         if let Some(prepared) = self.statements.borrow().get(sql) {
             return Ok(prepared.clone());
         }
-        let one = self.wait(client.prepare(&dialect::translate(sql)))?;
+        let one = self.wait(client.prepare(&translate(sql)))?;
         let prepared = Prepared { sql: sql.into(), one, many: None };
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= STATEMENTS_MAX {

@@ -1,16 +1,17 @@
 //! The schema and its migrations. Migrations run forward only, each in one transaction together with the schema version. The
 //! statements of a released migration are never changed.
 
+use crate::data_folder::lock;
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
-use crate::sql::{Connection, copy_progress, params};
-use crate::sqlite::lock;
-use hermod_engine::tables::TableError;
+use crate::sql::{Connection, copy_progress, described, errors, params};
+use hermod_engine::tables::{CHANGES_FINGERPRINT, TableError, fingerprint};
 use rusqlite::config::DbConfig;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The name of the database file.
@@ -18,34 +19,45 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait while another process has the file locked.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
-/// Marks a file as a store of a release. Builds before the first release wrote none: their schemas had other versions.
-const APPLICATION_ID: i32 = i32::from_be_bytes(*b"Hrmd");
+/// Every migration, in order; the schema version is the number of those applied. Until the first release the first one follows
+/// the description of the tables; a release keeps its text.
+static MIGRATIONS: LazyLock<[String; 1]> =
+    LazyLock::new(|| [include_str!("tables.sql").to_owned() + &described::create_in_sqlite()]);
 
-/// Every migration, in order; the schema version is the number of those applied.
-const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
+/// Marks a file as a store with these tables and this encoding of changes: builds before the first release had others. A release
+/// keeps its number.
+static APPLICATION_ID: LazyLock<i32> =
+    LazyLock::new(|| fingerprint(CHANGES_FINGERPRINT, &MIGRATIONS[0]).cast_signed());
 
 /// Where the header of a SQLite file says whether the database uses a write-ahead log, and the value for one that does not.
 const WRITE_VERSION_OFFSET: u64 = 18;
 const WITHOUT_LOG: u8 = 1;
 
 /// Opens the database for the writer: creates it if it does not exist, and migrates it to the newest schema. Every commit is
-/// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it, and with
-/// [`StoreError::BeforeFirstRelease`] if an earlier build did; it changes nothing then.
+/// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it, with
+/// [`StoreError::BeforeFirstRelease`] if an earlier build did, and with [`StoreError::InUse`] if another process reads a closed
+/// database for longer than [`BUSY_WAIT`]; it changes nothing then.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
-    check_version(&connection, &path, MIGRATIONS)?;
+    check_version(&connection, &path, &*MIGRATIONS)?;
     check_no_unfinished_copy(&connection, folder)?;
+    // EXTRA: the header says durably that there is a log before the log has anything.
+    let with_log = connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA journal_mode = WAL;");
+    with_log.map_err(|error| match errors::store_error(error) {
+        error if error.is_busy() => StoreError::InUse(folder.to_owned()),
+        error => error,
+    })?;
     connection.execute_batch(
         // FULL: a commit returns after the fsync of the log. Checkpoints are made by `checkpoint.rs`.
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-         PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
+        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536;
+         PRAGMA temp_store = MEMORY;",
     )?;
     keep_plans(&connection)?;
     connection.sqlite().set_prepared_statement_cache_capacity(128);
-    migrate(&connection, MIGRATIONS)?;
+    migrate(&connection, &*MIGRATIONS)?;
     Ok(connection)
 }
 
@@ -100,18 +112,18 @@ pub(crate) fn open(path: &Path) -> Result<Connection, TableError> {
 }
 
 /// Makes SQLite plan a statement once, instead of again for bound values. Planning took a quarter of the writer's time.
-pub(super) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
+pub(crate) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     connection.sqlite().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
 /// Applies the migrations that the database does not have.
-fn migrate(connection: &Connection, migrations: &[&str]) -> Result<(), TableError> {
+fn migrate(connection: &Connection, migrations: &[impl AsRef<str>]) -> Result<(), TableError> {
     let found = schema_version(connection)?;
     for (number, sql) in (1..).zip(migrations).skip_while(|(number, _)| *number <= found) {
         let transaction = connection.immediate_transaction()?;
-        transaction.execute_batch(sql)?;
-        transaction.sqlite().pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.execute_batch(sql.as_ref())?;
+        transaction.sqlite().pragma_update(None, "application_id", *APPLICATION_ID)?;
         transaction.sqlite().pragma_update(None, "user_version", number)?;
         transaction.commit()?;
     }
@@ -123,11 +135,11 @@ fn migrate(connection: &Connection, migrations: &[&str]) -> Result<(), TableErro
 fn check_version(
     connection: &Connection,
     path: &Path,
-    migrations: &[&str],
+    migrations: &[impl AsRef<str>],
 ) -> Result<(i64, i64), TableError> {
     let (found, known) = (schema_version(connection)?, i64::try_from(migrations.len())?);
     let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    let refusal = if found != 0 && application != APPLICATION_ID {
+    let refusal = if found != 0 && application != *APPLICATION_ID {
         StoreError::BeforeFirstRelease(path.to_owned())
     } else if found > known {
         StoreError::TooNew { path: path.to_owned(), found, known }
@@ -147,7 +159,7 @@ fn schema_version(connection: &Connection) -> Result<i64, TableError> {
 pub(crate) fn create(path: &Path) -> Result<Connection, TableError> {
     make_private(path)?;
     let connection = open(path)?;
-    migrate(&connection, MIGRATIONS)?;
+    migrate(&connection, &*MIGRATIONS)?;
     Ok(connection)
 }
 
@@ -180,14 +192,45 @@ pub(crate) fn open_also_unfinished(folder: &Path) -> Result<Connection, TableErr
     }
     let connection = open(&path)?;
     // Not migrated, because its gateway may be running.
-    match check_version(&connection, &path, MIGRATIONS)? {
+    match check_version(&connection, &path, &*MIGRATIONS)? {
         (found, known) if found < known => Err(StoreError::TooOld { path, found, known }.into()),
         _ => Ok(connection),
     }
 }
 
-/// Fails with [`StoreError::OtherLog`] if the folder has a copy beside a write-ahead log: SQLite would apply the log, which
-/// belongs to another database. A copy has no log until it is first opened for writing.
+/// Makes the header of a closed database say that it has no write-ahead log, like that of a copy: a log that is beside it later
+/// belongs to another database, and [`check_log`] finds it. The caller has the lock on the folder, and no batch is
+/// written any more. Returns false and leaves the header as it is while a connection has the database open.
+///
+/// A crash at any line leaves the database with its log, or without one and with either header. The empty log is durable before
+/// the header, which SQLite changes in a transaction: a power cut does not bring the log back beside the header of a closed
+/// database.
+pub(crate) fn close_log(folder: &Path) -> Result<bool, TableError> {
+    let connection = open(&folder.join(FILE_NAME))?;
+    // A reader is not waited for.
+    connection.sqlite().busy_timeout(Duration::ZERO)?;
+    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        return Ok(false);
+    }
+    let path = log_file(folder);
+    match File::open(&path).and_then(|log| log.sync_all()) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(StoreError::File { path, error }.into());
+        }
+        _ => {}
+    }
+    connection.execute_batch("PRAGMA synchronous = EXTRA")?;
+    let mode = connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<String>(0));
+    match mode.map_err(errors::store_error) {
+        Err(error) if error.is_busy() => Ok(false),
+        mode => Ok(mode? == "delete"),
+    }
+}
+
+/// Fails with [`StoreError::OtherLog`] if the folder has a database without a log beside a write-ahead log: SQLite would apply the
+/// log, which belongs to another database. A copy has no log until it is first opened for writing, and a database that was closed
+/// in an orderly way until it is opened again.
 fn check_log(folder: &Path) -> Result<(), StoreError> {
     let path = log_file(folder);
     if !std::fs::metadata(&path).is_ok_and(|log| log.len() > 0) {

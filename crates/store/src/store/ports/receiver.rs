@@ -2,8 +2,8 @@
 
 use crate::error::StoreError;
 use crate::nodes::RemotePort;
-use crate::report_port::ReportPort;
 use crate::store::Store;
+use crate::writer::report_port::ReportPort;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{MoMessage, Report, ReportContent, ReportId, ReportOutcome};

@@ -1,10 +1,10 @@
 //! Erases phone numbers, in short reads and short transactions, and makes erasures again that a restored backup or the record of a
 //! node that was away lacks.
 
-use crate::erasure_list;
-use crate::erasure_scopes::ErasureScopes;
+use crate::backend::ErasureScopes;
+use crate::backend::read_results::{CoveredInbound, CoveredMessage, NumberPage};
+use crate::data_folder::erasure_list;
 use crate::error::StoreError;
-use crate::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::store::Store;
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, MessageId};
@@ -260,7 +260,7 @@ impl Store {
         }
         let mut search = NumberSearch::new(key, erasures);
         if let Some(record) = &self.inner.record {
-            search.read_all(|after| record.backend.recipients(after)).await?;
+            search.read_all(|after| record.readers.recipients(after)).await?;
         }
         for (scope, _) in &search.found {
             self.erase_in_record(*scope).await?;

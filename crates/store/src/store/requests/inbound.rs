@@ -7,10 +7,10 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 use hermod_engine::ops::{
-    CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound, InboundParties, InboundRecord, OptOut, PAGE_ROWS_MAX,
+    CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound, InboundParties, InboundRecord, PAGE_ROWS_MAX,
     UnassignedMo,
 };
-use hermod_engine::tables::ConversationKey;
+use hermod_engine::tables::{ConversationKey, OptOut};
 
 /// Digests of MO messages deleted in one transaction.
 const DIGESTS_PER_WRITE: usize = 5_000;

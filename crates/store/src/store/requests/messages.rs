@@ -1,7 +1,7 @@
 //! Operations on MT messages: find one by name, cancel, move to another carrier, list what waits.
 
+use crate::backend::read_results::WaitingPage;
 use crate::error::StoreError;
-use crate::read_results::WaitingPage;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;

@@ -5,10 +5,9 @@ use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};
-use hermod_engine::ops::{
-    OpenReviews, PAGE_ROWS_MAX, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
-};
+use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, REVIEW_CASES_OPEN_MAX, Screened, Screening};
 use hermod_engine::reviews::OldReviews;
+use hermod_engine::tables::{ReviewCase, ReviewState};
 
 /// Cases per read, and deleted in one transaction.
 const CASES_PER_STEP: usize = 500;
@@ -80,7 +79,7 @@ impl Store {
         let mut kept = 0;
         while kept < CASES_KEPT_PER_CALL {
             // A reader finds the cases, so that the writer only deletes.
-            let page = self.inner.access.backend.review_standings(after, CASES_PER_STEP).await?;
+            let page = self.inner.access.backend.reviews_after(after, CASES_PER_STEP).await?;
             after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|case| case.id);
             let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
             kept += page.len() - old.len();

@@ -1,7 +1,7 @@
 //! Listing, replaying and purging webhook events. Every read is limited to one account, except that of failing endpoints.
 
+use crate::backend::read_results::OldEvents;
 use crate::error::StoreError;
-use crate::read_results::OldEvents;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;

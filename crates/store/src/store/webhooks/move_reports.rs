@@ -1,8 +1,8 @@
 //! Moves reports to the webhook of customers that submit on transmitter binds and have had no receiver bound for a while. New
 //! reports of such customers become webhook events at once (in the engine); this moves the ones that wait, in small steps.
 
+use crate::backend::read_results::OnTransmitters;
 use crate::error::StoreError;
-use crate::read_results::OnTransmitters;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;

@@ -1,7 +1,7 @@
 //! The queues of webhook events: which endpoints have events, which events are due, and the results of posting them.
 
+use crate::backend::read_results::{Due, UndeliverableEvent};
 use crate::error::StoreError;
-use crate::read_results::{Due, UndeliverableEvent};
 use crate::store::Store;
 use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const SPOTS: usize = 120;
+/// Octets of a page of the database, and the distance between pages that are tried.
+const PAGE: usize = 4_096;
+const PAGES_APART: usize = 3;
 
 struct Image {
     folder: TempDir,
@@ -117,7 +120,25 @@ async fn damaged_bytes_never_make_a_balance_silently_wrong() {
         *fates.entry(image.classify(copy.path(), &damage).await).or_insert(0) += 1;
     }
     assert!(fates.get("refused") > Some(&10), "a damaged journal is rejected: {fates:?}");
-    assert!(fates.contains_key("audited") || fates.contains_key("unreadable"), "{fates:?}");
+}
+
+#[tokio::test]
+async fn lost_pages_of_the_database_never_make_a_balance_silently_wrong() {
+    if on_postgres("damaged files of the embedded store") {
+        return;
+    }
+    let image = crashed().await;
+    let pages = std::fs::read(image.folder.path().join("hermod.db")).unwrap().len() / PAGE;
+    let mut fates = std::collections::BTreeMap::new();
+    for page in (1..pages).step_by(PAGES_APART) {
+        let copy = image.copy();
+        let file = copy.path().join("hermod.db");
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes[page * PAGE..][..PAGE].fill(0);
+        std::fs::write(&file, bytes).unwrap();
+        *fates.entry(image.classify(copy.path(), &format!("page {page}")).await).or_insert(0) += 1;
+    }
+    assert!(fates.contains_key("audited") || fates.contains_key("unreadable"), "{pages} pages: {fates:?}");
 }
 
 #[tokio::test]

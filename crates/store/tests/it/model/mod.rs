@@ -23,8 +23,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 const CASES: u32 = 48;
-/// The number of cases that proptest runs by default.
-const PROPTEST_DEFAULT_CASES: u32 = 256;
 const OPERATIONS: usize = 60;
 const PAID_IN: i64 = 12 * PRICE;
 
@@ -361,15 +359,25 @@ impl Pair {
     }
 }
 
-/// Returns `CASES`, unless `PROPTEST_CASES` has another number.
-fn cases() -> u32 {
-    let asked = ProptestConfig::default().cases;
-    if asked == PROPTEST_DEFAULT_CASES { CASES } else { asked }
+/// Returns the number of cases that `cargo xtask simulate --store-seeds` asks for with the variable `PROPTEST_CASES`, or `CASES`
+/// without it.
+fn cases(asked: Option<&str>) -> u32 {
+    asked.map_or(CASES, |text| text.parse().expect("PROPTEST_CASES is a number"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "cargo xtask simulate passes the number in a variable")]
+fn asked_cases() -> Option<String> {
+    std::env::var("PROPTEST_CASES").ok()
+}
+
+#[test]
+fn number_of_cases_is_the_one_asked_for_also_if_it_is_the_default_of_proptest() {
+    assert_eq!((cases(None), cases(Some("256")), cases(Some("9"))), (CASES, 256, 9));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(),
+        cases: cases(asked_cases().as_deref()),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         max_shrink_iters: 400,
         ..ProptestConfig::default()

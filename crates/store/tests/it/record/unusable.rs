@@ -7,6 +7,8 @@ use hermod_store::{OpenOptions, Store, StoreError};
 use std::path::Path;
 
 const MESSAGES: usize = 300;
+/// Their index of open messages is one page.
+const FEW_MESSAGES: usize = 20;
 
 fn with_record(folder: &Path) -> OpenOptions {
     OpenOptions { record: true, ..options(folder, noon()) }
@@ -87,6 +89,33 @@ async fn record_damaged_while_it_was_closed_is_made_again_before_it_answers() {
     agrees(&world).await;
     assert!(world.path().join("record.db.unusable").exists());
     assert_eq!(search(&world.store).await.unwrap(), MESSAGES);
+}
+
+#[tokio::test]
+async fn record_whose_index_differs_from_its_table_is_made_again() {
+    let mut world = World::with_record().await;
+    for _ in 0..FEW_MESSAGES {
+        world.send(world.sms()).await;
+    }
+    world.store.close().await.unwrap();
+    let record = world.path().join("record.db");
+    let connection = rusqlite::Connection::open(&record).unwrap();
+    let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let page = connection
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'message_open'", [], read)
+        .unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(&record).unwrap();
+    let page = usize::try_from(page).expect("a page") * 4096;
+    assert_eq!(bytes[page - 4096], 10, "a leaf page of an index: the whole index");
+    // Part of the id of a message: the page itself remains valid.
+    bytes[page - 1] ^= 1;
+    std::fs::write(&record, bytes).unwrap();
+
+    world.store = Store::open(&with_record(world.path())).expect("it opens");
+    agrees(&world).await;
+    assert!(world.path().join("record.db.unusable").exists());
+    assert_eq!(search(&world.store).await.unwrap(), FEW_MESSAGES);
 }
 
 #[tokio::test]

@@ -7,12 +7,12 @@ use std::sync::mpsc;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 const VARIABLE: &str = "HERMOD_TEST_POSTGRES";
-/// Copies every table of one schema into another with its rows and partitions, and the views.
+/// Copies every table of one schema into another with its comment, rows and partitions, and the views.
 const COPY: &str = "
     CREATE SCHEMA \"{to}\";
     DO $$ DECLARE of record; BEGIN
         FOR of IN SELECT c.relname AS name, c.relkind = 'p' AS is_partitioned, p.relname AS parent,
-                pg_get_expr(c.relpartbound, c.oid) AS bounds
+                pg_get_expr(c.relpartbound, c.oid) AS bounds, obj_description(c.oid, 'pg_class') AS comment
             FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
             WHERE c.relnamespace = '\"{from}\"'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relkind
         LOOP
@@ -20,6 +20,9 @@ const COPY: &str = "
                 CASE WHEN of.is_partitioned THEN 'PARTITION BY RANGE (id)' ELSE '' END);
             IF of.bounds IS NOT NULL THEN
                 EXECUTE format('ALTER TABLE %I.%I ATTACH PARTITION %I.%I %s', '{to}', of.parent, '{to}', of.name, of.bounds);
+            END IF;
+            IF of.comment IS NOT NULL THEN
+                EXECUTE format('COMMENT ON TABLE %I.%I IS %L', '{to}', of.name, of.comment);
             END IF;
             IF NOT of.is_partitioned THEN
                 EXECUTE format('INSERT INTO %I.%I SELECT * FROM %I.%I', '{to}', of.name, '{from}', of.name);

@@ -5,82 +5,45 @@ use super::text;
 use crate::bench::median;
 use crate::shell::Failure;
 
-/// A column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    Reached,
-    Cpu,
-    CpuStore,
-    CpuRecord,
-    CpuRest,
-    Written,
-    Commits,
-    Fsyncs,
-    ResponseP50,
-    ResponseP99,
-    ResponseP999,
-    ReceiptP50,
-    ReceiptP99,
-    Memory,
+/// After the rate of a line that did not reach the offered load.
+pub(super) const SHORT: &str = "*";
+
+macro_rules! columns {
+    ($($name:ident = $upper:literal, $lower:literal, $title:literal;)*) => {
+        /// A column of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Column {
+            $($name,)*
+        }
+
+        impl Column {
+            pub(super) const ALL: [Column; [$($title),*].len()] = [$(Column::$name),*];
+
+            /// Both lines of the head, and the head in one line.
+            pub(super) fn head(self) -> [&'static str; 3] {
+                match self {
+                    $(Column::$name => [$upper, $lower, $title],)*
+                }
+            }
+        }
+    };
 }
 
-impl Column {
-    pub(super) const ALL: [Column; 14] = [
-        Column::Reached,
-        Column::Cpu,
-        Column::CpuStore,
-        Column::CpuRecord,
-        Column::CpuRest,
-        Column::Written,
-        Column::Commits,
-        Column::Fsyncs,
-        Column::ResponseP50,
-        Column::ResponseP99,
-        Column::ResponseP999,
-        Column::ReceiptP50,
-        Column::ReceiptP99,
-        Column::Memory,
-    ];
-
-    /// Both lines of the head.
-    pub(super) fn head(self) -> (&'static str, &'static str) {
-        match self {
-            Column::Reached => ("reached", "/s"),
-            Column::Cpu => ("CPU", "us"),
-            Column::CpuStore => ("store", "us"),
-            Column::CpuRecord => ("record", "us"),
-            Column::CpuRest => ("rest", "us"),
-            Column::Written => ("written", "bytes"),
-            Column::Commits => ("commits", "each"),
-            Column::Fsyncs => ("fsyncs", "each"),
-            Column::ResponseP50 => ("response", "p50 ms"),
-            Column::ResponseP99 => ("", "p99 ms"),
-            Column::ResponseP999 => ("", "p99.9 ms"),
-            Column::ReceiptP50 => ("receipt", "p50 ms"),
-            Column::ReceiptP99 => ("", "p99 ms"),
-            Column::Memory => ("memory", "MiB"),
-        }
-    }
-
-    /// The head in one line.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Column::Reached => "Reached, /s",
-            Column::Cpu => "CPU, us",
-            Column::CpuStore => "store, us",
-            Column::CpuRecord => "record, us",
-            Column::CpuRest => "rest, us",
-            Column::Written => "Written, bytes",
-            Column::Commits => "Commits",
-            Column::Fsyncs => "Fsyncs",
-            Column::ResponseP50 => "Response p50, ms",
-            Column::ResponseP99 => "p99",
-            Column::ResponseP999 => "p99.9",
-            Column::ReceiptP50 => "Receipt p50, ms",
-            Column::ReceiptP99 => "p99",
-            Column::Memory => "Memory, MiB",
-        }
-    }
+columns! {
+    Reached = "reached", "/s", "Reached, /s";
+    Cpu = "CPU", "us", "CPU, us";
+    CpuStore = "store", "us", "store, us";
+    CpuRecord = "record", "us", "record, us";
+    CpuRest = "rest", "us", "rest, us";
+    Written = "written", "bytes", "Written, bytes";
+    Commits = "commits", "each", "Commits";
+    Fsyncs = "fsyncs", "each", "Fsyncs";
+    ResponseP50 = "response", "p50 ms", "Response p50, ms";
+    ResponseP99 = "", "p99 ms", "p99";
+    ResponseP999 = "", "p99.9 ms", "p99.9";
+    ReceiptP50 = "receipt", "p50 ms", "Receipt p50, ms";
+    ReceiptP99 = "", "p99 ms", "p99";
+    Memory = "memory", "MiB", "Memory, MiB";
 }
 
 /// One value for each column; none where it cannot be measured.
@@ -109,6 +72,13 @@ impl Figures {
         self.get(column).map_or("-".to_owned(), text::figure)
     }
 
+    /// All cells; the rate of a line that did not reach the offered load is marked.
+    fn cells(&self) -> Vec<String> {
+        let mut cells: Vec<String> = Column::ALL.into_iter().map(|column| self.cell(column)).collect();
+        cells[Column::Reached as usize].push_str(if self.is_short { SHORT } else { "" });
+        cells
+    }
+
     /// The median of each column over several runs; short if one of them was.
     pub(super) fn median(runs: &[Figures]) -> Figures {
         let mut figures = Figures::new(runs.iter().any(|run| run.is_short));
@@ -120,7 +90,7 @@ impl Figures {
     }
 
     /// This divided by `other` in each column.
-    pub(super) fn ratio_cell(&self, other: &Figures, column: Column) -> String {
+    fn ratio_cell(&self, other: &Figures, column: Column) -> String {
         match (self.get(column), other.get(column)) {
             (Some(this), Some(other)) if other > 0.0 => format!("{:.2}", this / other),
             _ => "-".to_owned(),
@@ -147,9 +117,16 @@ impl Row {
         }
     }
 
-    /// The figures of both builds, old first, if both were measured.
-    pub(super) fn both(&self) -> Option<(&Figures, &Figures)> {
-        Some((self.old.as_ref()?.as_ref().ok()?, self.new.as_ref().ok()?))
+    /// The lines of the table: build and cells, or why there are none; with the ratios if both builds were measured.
+    pub(super) fn lines(&self) -> Vec<(&'static str, Result<Vec<String>, String>)> {
+        let cells = |measured: &Measured| measured.as_ref().map(Figures::cells).map_err(ToString::to_string);
+        let mut lines: Vec<_> =
+            self.builds().into_iter().map(|(build, measured)| (build, cells(measured))).collect();
+        if let (Some(Ok(old)), Ok(new)) = (&self.old, &self.new) {
+            let ratios = Column::ALL.into_iter().map(|column| new.ratio_cell(old, column));
+            lines.push(("new/old", Ok(ratios.collect())));
+        }
+        lines
     }
 
     pub(super) fn failed(&self) -> usize {

@@ -1,12 +1,12 @@
 //! One measurement: a gateway on an empty store, a warm-up, the load, and the audit.
 
+use super::super::Programs;
 use super::super::bed::{Bed, rest};
 use super::super::float;
 use super::super::gateway::{Gateway, Setup};
 use super::super::load::{Length, Load, Over, Report};
 use super::super::metrics::Metrics;
 use super::super::process::Usage;
-use super::super::programs::Programs;
 use super::figures::{Column, Figures, Measured};
 use super::scenario::{CONNECTIONS, Offered, Protocol, Scenario};
 use crate::shell::Failure;

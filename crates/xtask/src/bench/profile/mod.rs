@@ -17,7 +17,7 @@ use self::figures::{Figures, Measured, Row};
 use self::measure::{Lengths, measure};
 pub(super) use self::scenario::Protocol;
 use self::scenario::{Offered, Scenario, plan};
-use super::programs::Programs;
+use super::Programs;
 use super::{Judged, failure, load_average, missed};
 use crate::shell::{self, Outcome};
 

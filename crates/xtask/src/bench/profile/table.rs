@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Column, Figures, Measured, Row};
+use super::figures::{Column, Row, SHORT};
 use super::scenario::Protocol;
 
 /// Characters of the first columns.
@@ -10,54 +10,31 @@ const LOAD_CHARS: usize = 23;
 const BUILD_CHARS: usize = 8;
 const CELL_CHARS: usize = 9;
 
-/// After the rate of a line that did not reach the offered load.
-const SHORT: &str = "*";
 const SHORT_NOTE: &str =
     "* The offered load was not reached; latencies count from the time a message was due.";
 
 /// The head of the lines of a protocol, for the screen.
 pub(super) fn head(protocol: Protocol) -> String {
-    let lines = |first: &str, text: fn(Column) -> &'static str| {
-        let cells: String =
-            Column::ALL.into_iter().map(|column| format!("{:>CELL_CHARS$}", text(column))).collect();
-        format!("{first:<LOAD_CHARS$}{:<BUILD_CHARS$}{cells}", "")
-    };
-    let upper = lines("offered", |column| column.head().0);
-    let lower = lines("", |column| column.head().1);
-    format!("{}\n{}\n{}", protocol.heading(), upper.trim_end(), lower.trim_end())
+    let line = |first: &str, row: usize| screen_line(first, "", Column::ALL.map(|column| column.head()[row]));
+    format!("{}\n{}\n{}", protocol.heading(), line("offered", 0).trim_end(), line("", 1).trim_end())
 }
 
 /// The lines of a row, for the screen.
 pub(super) fn lines(row: &Row) -> String {
-    let mut text = String::new();
     let mut load = row.scenario.to_string();
-    for (build, measured) in row.builds() {
-        let cells = screen_cells(measured);
-        let _ = writeln!(text, "{load:<LOAD_CHARS$}{build:<BUILD_CHARS$}{cells}");
-        load.clear();
-    }
-    if let Some((old, new)) = row.both() {
-        let cells: String = Column::ALL
-            .into_iter()
-            .map(|column| format!("{:>CELL_CHARS$}", new.ratio_cell(old, column)))
-            .collect();
-        let _ = writeln!(text, "{load:<LOAD_CHARS$}{:<BUILD_CHARS$}{cells}", "new/old");
-    }
-    text.trim_end().to_owned()
-}
-
-fn screen_cells(measured: &Measured) -> String {
-    match measured {
-        Ok(figures) => {
-            Column::ALL.into_iter().map(|column| format!("{:>CELL_CHARS$}", cell(figures, column))).collect()
+    let lines = row.lines().into_iter().map(|(build, cells)| {
+        let load = std::mem::take(&mut load);
+        match cells {
+            Ok(cells) => screen_line(&load, build, cells),
+            Err(failure) => screen_line(&load, build, [""; 0]) + "  failed: " + &failure,
         }
-        Err(failure) => format!("  failed: {failure}"),
-    }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-fn cell(figures: &Figures, column: Column) -> String {
-    let is_marked = column == Column::Reached && figures.is_short;
-    figures.cell(column) + if is_marked { SHORT } else { "" }
+fn screen_line(load: &str, build: &str, cells: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    let cells: String = cells.into_iter().map(|cell| format!("{cell:>CELL_CHARS$}")).collect();
+    format!("{load:<LOAD_CHARS$}{build:<BUILD_CHARS$}{cells}")
 }
 
 /// What the mark means, if a line has one.
@@ -87,34 +64,25 @@ fn write_table(text: &mut String, protocol: Protocol, rows: &[&Row]) {
     let mut heads = vec!["Offered, /s"];
     heads.extend(compares.then_some("Build"));
     let left = heads.len();
-    heads.extend(Column::ALL.into_iter().map(Column::title));
+    heads.extend(Column::ALL.map(|column| column.head()[2]));
     let _ = write!(text, "\n{}\n\n", protocol.heading());
     let _ = writeln!(text, "| {} |", heads.join(" | "));
     let _ = writeln!(text, "|{}{}", "---|".repeat(left), "--:|".repeat(Column::ALL.len()));
     for row in rows {
-        for (build, measured) in row.builds() {
-            let cells = match measured {
-                Ok(figures) => {
-                    Column::ALL.map(|column| cell(figures, column).replace(SHORT, "\\*")).join(" | ")
-                }
-                Err(failure) => format!("failed: {}", failure.to_string().replace('|', "\\|")),
+        for (build, cells) in row.lines() {
+            let cells = match cells {
+                Ok(cells) => cells.join(" | ").replace(SHORT, "\\*"),
+                Err(failure) => format!("failed: {}", failure.replace('|', "\\|")),
             };
-            write_row(text, row, compares.then_some(build), &cells);
-        }
-        if let Some((old, new)) = row.both() {
-            let cells = Column::ALL.map(|column| new.ratio_cell(old, column)).join(" | ");
-            write_row(text, row, Some("new/old"), &cells);
+            let build = if compares { format!(" {build} |") } else { String::new() };
+            let _ = writeln!(text, "| {} |{build} {cells} |", row.scenario);
         }
     }
 }
 
-fn write_row(text: &mut String, row: &Row, build: Option<&str>, cells: &str) {
-    let build = build.map_or(String::new(), |build| format!(" {build} |"));
-    let _ = writeln!(text, "| {} |{build} {cells} |", row.scenario);
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::figures::{Figures, Measured};
     use super::super::scenario::{Offered, plan};
     use super::*;
     use crate::shell::Failure;

@@ -41,7 +41,7 @@ const IMPURE: &[Ban] = &[
     Ban { path: "std::time::Instant", instead: "take `now` as an argument" },
 ];
 
-const LAYERS: [Layer; 8] = [
+const LAYERS: [Layer; 9] = [
     Layer { folder: "crates/domain/", may_use: &[], tests_may_use: &[], never: IMPURE },
     Layer { folder: "crates/smpp/", may_use: &[], tests_may_use: &[], never: IMPURE },
     Layer { folder: "crates/engine/", may_use: &["hermod-domain"], tests_may_use: &[], never: IMPURE },
@@ -60,12 +60,18 @@ const LAYERS: [Layer; 8] = [
     Layer {
         folder: "crates/gateway/",
         may_use: &["hermod-store", "hermod-smpp", "hermod-domain"],
-        tests_may_use: &["hermod-simulator"],
+        tests_may_use: &["hermod-simulator", "hermod-operator"],
+        never: &[],
+    },
+    Layer {
+        folder: "crates/operator/",
+        may_use: &["hermod-gateway", "hermod-store", "hermod-smpp", "hermod-domain"],
+        tests_may_use: &[],
         never: &[],
     },
     Layer {
         folder: "crates/portal/",
-        may_use: &["hermod-domain", "hermod-gateway"],
+        may_use: &["hermod-domain", "hermod-gateway", "hermod-operator"],
         tests_may_use: &[],
         never: &[],
     },
@@ -87,9 +93,10 @@ const WIRES: &[Ban] = &[
 
 const STORE: &str = "crates/store/src/";
 /// The SQL, and what is particular to each database.
-const DATABASES: [&str; 4] = [
+const DATABASES: [&str; 5] = [
     "crates/store/src/audit/",
     "crates/store/src/postgres/",
+    "crates/store/src/record/database/",
     "crates/store/src/sql/",
     "crates/store/src/sqlite/",
 ];

@@ -38,7 +38,7 @@ pub(super) enum RequestOutcome {
     Queried(Header, Name, Result<QueriedMessage, CommandStatus>),
     Cancelled(Header, Result<(), CommandStatus>),
     /// It is not known whether a message was accepted. Every answer would say that, so there is none.
-    Unknown,
+    Unknown(Header),
     Nothing,
 }
 
@@ -141,7 +141,7 @@ impl CustomerSession {
                 self.work(async move {
                     match accept(&gateway, &caller, &submission, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Submitted(header, accepted),
-                        Err(Unknown) => RequestOutcome::Unknown,
+                        Err(Unknown) => RequestOutcome::Unknown(header),
                     }
                 });
             }
@@ -163,7 +163,7 @@ impl CustomerSession {
                 self.work(async move {
                     match accept_all(&gateway, &caller, recipients, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Multi(header, accepted),
-                        Err(Unknown) => RequestOutcome::Unknown,
+                        Err(Unknown) => RequestOutcome::Unknown(header),
                     }
                 });
             }
@@ -240,9 +240,11 @@ impl CustomerSession {
             | RequestOutcome::Multi(header, Err(status))
             | RequestOutcome::Queried(header, _, Err(status))
             | RequestOutcome::Cancelled(header, Err(status)) => self.refuse(header, status),
-            RequestOutcome::Unknown => {
+            RequestOutcome::Unknown(header) => {
                 tracing::warn!("Unbinding: it is not known whether a message was accepted");
                 self.unbind("Unbinding, the outcome of a submit is not known");
+                let forgotten = self.session.forget(header, moment(self.gateway.clock.moment()));
+                note_unanswered(forgotten);
             }
             RequestOutcome::Nothing => {}
         }
@@ -388,3 +390,7 @@ async fn accept_all(
 const fn is_temporary(status: CommandStatus) -> bool {
     matches!(status, CommandStatus::THROTTLED | CommandStatus::MSGQFUL | CommandStatus::SYSERR)
 }
+
+#[cfg(test)]
+#[path = "requests_tests.rs"]
+mod tests;

@@ -45,6 +45,7 @@ async fn long_mo_message_of_more_parts_than_the_window_is_done_when_all_parts_ar
     assert_eq!(headers, expect);
     let joined: Vec<u8> = parts.iter().flat_map(|part| part.octets[6..].to_vec()).collect();
     assert_eq!(String::from_utf8(joined).unwrap(), text);
+    alice.wait_until_read().await;
     s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     alice.assert_nothing_received().await;
@@ -63,7 +64,9 @@ async fn failed_part_repeats_the_whole_mo_message() {
         alice.answer_mo(&part, status).await;
         first.push(part.octets);
     }
+    alice.wait_until_read().await;
     alice.assert_nothing_received().await;
+    s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     let mut second = Vec::new();
     for _ in 0..3 {
@@ -83,6 +86,7 @@ async fn late_response_to_a_short_mo_message_stops_the_repeat() {
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     s.pause_briefly().await;
     alice.answer_mo(&message, CommandStatus::OK).await;
+    alice.wait_until_read().await;
     s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(5));
     s.carrier().send_mo_parts(mo_parts("next"));
@@ -129,6 +133,7 @@ async fn connection_without_inbound_gets_no_mo_and_a_rejected_mo_can_be_polled()
     s.carrier().send_mo_parts(mo_parts("refused"));
     let message = alice.take_mo_unanswered().await;
     alice.answer_mo(&message, CommandStatus::X_P_APPN).await;
+    alice.wait_until_read().await;
     s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     alice.assert_nothing_received().await;

@@ -52,7 +52,9 @@ async fn receipt_with_a_temporary_error_is_repeated_and_a_rejected_one_is_given_
     let id = alice.submit(message("again")).await;
     let first = alice.take_receipt_unanswered().await;
     alice.answer_receipt(&first, CommandStatus::X_T_APPN).await;
+    alice.wait_until_read().await;
     alice.assert_nothing_received().await;
+    s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     let second = alice.take_receipt_unanswered().await;
     assert_eq!((second.get("id"), &second.text), (id.as_str(), &first.text));
@@ -71,6 +73,7 @@ async fn receipt_on_a_lost_connection_is_repeated() {
     let id = alice.submit(message("cut")).await;
     alice.take_receipt_unanswered().await;
     drop(alice);
+    s.wait_until("the bind has ended", || s.gateway().binds.count() == 0).await;
     s.pause_briefly().await;
     let mut back = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
     s.skip(HALF_MINUTE + Duration::from_secs(1));
@@ -88,6 +91,7 @@ async fn late_deliver_sm_resp_stops_the_repeat() {
     s.skip(HALF_MINUTE + Duration::from_secs(1));
     s.pause_briefly().await;
     alice.answer_receipt(&receipt, CommandStatus::OK).await;
+    alice.wait_until_read().await;
     s.pause_briefly().await;
     s.skip(HALF_MINUTE + Duration::from_secs(5));
     alice.submit(SubmitSm { registered_delivery: 0, ..message("alive") }).await;
@@ -120,18 +124,18 @@ async fn receipts_follow_registered_delivery() {
 
 #[tokio::test]
 async fn intermediate_notification_is_sent_only_if_requested() {
-    let script = Script::new()
-        .enroute_after(Duration::ZERO)
-        .receipt_after(Duration::from_millis(300), Outcome::Delivered);
-    let s = stage(script).await;
+    let s = stage(Script::new().no_receipts().enroute_after(Duration::ZERO)).await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
     let id = alice.submit(SubmitSm { registered_delivery: 0x11, ..message("step by step") }).await;
     let notice = alice.take_receipt().await;
     assert_eq!((notice.esm_class, notice.get("id")), (0x20, id.as_str()));
     assert!(["ENROUTE", "ACCEPTD"].contains(&notice.get("stat")), "{}", notice.text);
+    s.deliver_last_message();
     let end = alice.take_receipt().await;
     assert_eq!((end.esm_class, end.get("stat"), end.state_tlv), (0x04, "DELIVRD", Some(2)));
     let id = alice.submit(message("only the end")).await;
+    s.alice.status_of(&id).becomes("enroute").await;
+    s.deliver_last_message();
     let end = alice.take_receipt().await;
     assert_eq!((end.get("id"), end.get("stat")), (id.as_str(), "DELIVRD"));
     drop(alice);

@@ -9,6 +9,11 @@ use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
+/// A step of the clock where a test bounds how far it has to go: in a step the gateway and the carrier answer each other at least
+/// once, so that [`MANY_STEPS`] are enough on any machine.
+const SHORT_STEP: Duration = Duration::from_millis(250);
+/// Bounds the time that passes in steps of [`SHORT_STEP`].
+const MANY_STEPS: Duration = Duration::from_secs(120);
 
 fn other(n: u32) -> String {
     format!("+49151123400{n:02}")
@@ -26,16 +31,16 @@ async fn throttled_recipient_does_not_delay_other_recipients() {
             others.push(s.alice.send(&other(n), &format!("other recipient {n}")).await.accepted());
         }
         for message in &others {
-            s.advance_until(SECOND, || s.alice.status_of(message).becomes("delivered")).await;
+            s.advance_until(SHORT_STEP, || s.alice.status_of(message).becomes("delivered")).await;
         }
         let took = s.now().since(started);
-        assert!(took < Duration::from_secs(60), "{status}: the others took {took:?}");
+        assert!(took < MANY_STEPS, "{status}: the others took {took:?}");
         s.alice.status_of(&limited).is("queued").await;
         // Later messages do not wait.
         let before = s.now();
         let late = s.alice.send(&other(99), "much later").await.accepted();
-        s.advance_until(SECOND, || s.alice.status_of(&late).becomes("delivered")).await;
-        assert!(s.now().since(before) < Duration::from_secs(10), "{:?}", s.now().since(before));
+        s.advance_until(SHORT_STEP, || s.alice.status_of(&late).becomes("delivered")).await;
+        assert!(s.now().since(before) < MANY_STEPS, "{:?}", s.now().since(before));
         s.set_carrier_script(Script::new());
         s.advance_until(10 * SECOND, || s.alice.status_of(&limited).becomes("delivered")).await;
         s.assert_carrier_received_once("too many for this number");
@@ -91,7 +96,8 @@ async fn link_that_sent_messages_is_bound_again_at_once_after_every_cut() {
         messages.push(s.alice.send(&other(n), &format!("on and on {n}")).await.accepted());
     }
     let cuts = || s.carrier().record().counts().links_opened;
-    s.advance_until(SECOND, || s.wait_for_opened_links(9)).await;
+    // With the waits between failed attempts it would take two minutes on average.
+    s.advance_until(SHORT_STEP / 2, || s.wait_for_opened_links(9)).await;
     let took = s.now().since(started);
     assert!(took < Duration::from_secs(45), "{} links in {took:?}", cuts());
     for message in &messages {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 const TO: &str = "+4915112345678";
 const SECRET: &str = "alices-webhook-secret";
-/// Long enough for anything that happens at once.
+/// How long nothing more must happen.
 const A_MOMENT: Duration = Duration::from_millis(300);
 
 fn receiver(manner: ReceiverBehaviour) -> WebhookReceiver {
@@ -30,6 +30,11 @@ fn receiver(manner: ReceiverBehaviour) -> WebhookReceiver {
 /// Starts a scenario in which alice's webhook is this receiver.
 async fn scenario_with_webhook(hooks: &WebhookReceiver, script: Script) -> Scenario {
     Scenario::with_setup(script, setup_with_webhook(hooks)).await
+}
+
+/// A carrier that reports each message as enroute. The test sends the final receipt.
+fn enroute_only() -> Script {
+    Script::new().no_receipts().enroute_after(Duration::ZERO)
 }
 
 fn setup_with_webhook(hooks: &WebhookReceiver) -> GatewaySetup {

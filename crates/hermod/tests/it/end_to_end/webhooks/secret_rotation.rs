@@ -1,9 +1,9 @@
 //! Rotation of a webhook secret: every post is verifiable with a secret that the receiver has.
 
 use super::*;
-use hermod_gateway::author::Author;
-use hermod_gateway::provision::{self, Rotation};
 use hermod_gateway::secrets::Secret;
+use hermod_operator::author::Author;
+use hermod_operator::provision::{self, Rotation};
 
 const NEW: &str = "alices-other-webhook-secret";
 

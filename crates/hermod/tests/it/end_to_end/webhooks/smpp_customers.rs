@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::scenario::Esme;
-use hermod_simulator::carrier::Outcome;
 use hermod_smpp::{Address, BindType, Hidden, SubmitSm};
 
 fn message(registered_delivery: u8) -> SubmitSm<'static> {
@@ -28,12 +27,13 @@ async fn start_scenario(hooks: &WebhookReceiver, script: Script, lines: &str) ->
 #[tokio::test]
 async fn transmitter_without_a_receiver_for_a_minute_gets_every_change_by_webhook() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
-    let script = Script::new().enroute_after(Duration::ZERO).receipt_after(A_MOMENT, Outcome::Delivered);
-    let s = start_scenario(&hooks, script, "").await;
+    let s = start_scenario(&hooks, enroute_only(), "").await;
     s.skip(Duration::from_secs(61));
     let mut transmitter = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
     // All changes are posted although registered_delivery is 0.
     let id = transmitter.submit(message(0)).await;
+    wait_for_posts(&hooks, 1).await;
+    s.deliver_last_message();
     let caught = wait_for_posts(&hooks, 2).await;
     let posted: Vec<Value> = caught.iter().map(body).collect();
     assert!(posted.iter().all(|posted| posted["message_id"] == id.as_str()), "{posted:?}");

@@ -1,0 +1,234 @@
+//! `hermod KIND list`, `show`, `set`, `add` and `remove` for every kind of entry, from the description of the kind.
+
+use super::account_details;
+use super::changes::SecretsTo;
+use super::entries;
+use super::fields::{AssignmentParser, EntryFields, fields_help, first_sentence};
+use super::operator_client::{OperatorClient, with_query};
+use super::own_verbs::{KindHelp, RunVerb, Switch, switches};
+use super::target::{MissingDir, TargetArgs};
+use crate::failure::CommandResult;
+use clap::error::{Error, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand, value_parser};
+use hermod_operator::provision::{Kind, fields_of};
+use hermod_operator::views::entries::SaveQuery;
+use std::path::PathBuf;
+
+/// A command about entries of one kind.
+pub(crate) struct EntryCommand {
+    kind: Kind,
+    target: TargetArgs,
+    verb: Verb,
+}
+
+enum Verb {
+    List { account: Option<String> },
+    Show { name: String },
+    Set { name: String, change: Change },
+    Add { name: String, change: Change },
+    Remove { name: String },
+    Switch { name: String, switch: &'static Switch },
+    Own(RunVerb),
+}
+
+struct Change {
+    assignments: Vec<String>,
+    secrets_to: Option<PathBuf>,
+    unbind: bool,
+}
+
+impl Subcommand for EntryCommand {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(Kind::ALL.map(command_of))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Kind::named(name).is_some()
+    }
+}
+
+impl FromArgMatches for EntryCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<EntryCommand, Error> {
+        let named = matches.subcommand().and_then(|(name, matches)| Some((Kind::named(name)?, matches)));
+        let (kind, matches) = named.ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
+        Ok(EntryCommand {
+            kind,
+            target: TargetArgs::from_arg_matches(matches)?,
+            verb: Verb::read(kind, matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn command_of(kind: Kind) -> Command {
+    let command = Command::new(kind.as_str())
+        .about(first_sentence(kind.about()))
+        .after_help(KindHelp::of(kind).text)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    let mut command = TargetArgs::augment_args(command)
+        .subcommand(list_command(kind))
+        .subcommand(
+            verb(kind, "show", format!("Show all fields of {}", kind.with_article())).arg(name_arg(kind)),
+        )
+        .subcommand(change_command(kind, "set", format!("Create or change {}", kind.with_article())))
+        .subcommand(change_command(
+            kind,
+            "add",
+            format!("Create {}; fails if it exists", kind.with_article()),
+        ));
+    if kind.instead_of_removing().is_none() {
+        let about = format!("Remove {}", kind.with_article());
+        command = command.subcommand(verb(kind, "remove", about).arg(name_arg(kind)));
+    }
+    for switch in switches(kind) {
+        command = command.subcommand(verb(kind, switch.verb, switch.about.to_owned()).arg(name_arg(kind)));
+    }
+    (KindHelp::of(kind).augment)(command)
+}
+
+/// Returns a command with the examples of the kind that show it.
+fn verb(kind: Kind, verb: &'static str, about: String) -> Command {
+    Command::new(verb).about(about).after_help(examples(kind, verb))
+}
+
+fn examples(kind: Kind, verb: &str) -> String {
+    let shown = format!("  hermod {kind} {verb}");
+    let is_of_verb = |line: &str| line == shown || line.starts_with(&format!("{shown} "));
+    let mut found = String::new();
+    let mut continues = false;
+    for line in KindHelp::of(kind).text.lines() {
+        if is_of_verb(line) || continues {
+            found.push_str(&format!("\n{line}"));
+            continues = line.ends_with('\\');
+        }
+    }
+    if found.is_empty() {
+        let (_, name) = kind.name_form();
+        let rest = match verb {
+            "list" => String::new(),
+            "set" | "add" => format!(" {name} FIELD=VALUE"),
+            _ => format!(" {name}"),
+        };
+        found = format!("\n{shown}{rest}");
+    }
+    format!("Examples:{found}")
+}
+
+fn list_command(kind: Kind) -> Command {
+    let command = verb(kind, "list", format!("List {}", kind.plural()));
+    if kind.owner_field().is_none() {
+        return command;
+    }
+    let account = Arg::new("account").long("account").value_name("NAME");
+    command.arg(account.help("Only entries of this account"))
+}
+
+fn name_arg(kind: Kind) -> Arg {
+    let (form, _) = kind.name_form();
+    Arg::new("name")
+        .value_name("NAME")
+        .required(true)
+        .help(form.replace('`', "").trim_end_matches('.').to_owned())
+}
+
+fn change_command(kind: Kind, name: &'static str, about: String) -> Command {
+    let fields = Arg::new("fields")
+        .value_name("FIELD=VALUE")
+        .help("Fields to set, as in a provision file")
+        .num_args(1..)
+        .action(ArgAction::Append)
+        .required(name == "set")
+        .value_parser(AssignmentParser(kind))
+        .hide_possible_values(true);
+    let mut command = verb(kind, name, about).arg(name_arg(kind)).arg(fields);
+    let help = format!("{}\n\n{}", examples(kind, name), fields_help(kind));
+    command = command.after_help(help);
+    if makes_secrets(kind) {
+        let file =
+            Arg::new("secrets_to").long("secrets-to").value_name("FILE").value_parser(value_parser!(PathBuf));
+        command = command.arg(
+            file.help("Write a generated secret to this file, readable only by you, instead of printing it"),
+        );
+    }
+    if kind == Kind::Connection && name == "set" {
+        let unbind = Arg::new("unbind").long("unbind").action(ArgAction::SetTrue);
+        command = command.arg(unbind.help("Also unbind all live binds"));
+    }
+    command
+}
+
+/// Whether an entry without a secret gets a generated one.
+fn makes_secrets(kind: Kind) -> bool {
+    kind != Kind::Carrier && fields_of(kind).iter().any(|field| field.is_secret)
+}
+
+impl Verb {
+    fn read(kind: Kind, matches: &ArgMatches) -> Result<Verb, Error> {
+        let (verb, given) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
+        let name = || given.get_one::<String>("name").cloned().unwrap_or_default();
+        Ok(match verb {
+            "list" if kind.owner_field().is_some() => {
+                Verb::List { account: given.get_one("account").cloned() }
+            }
+            "list" => Verb::List { account: None },
+            "show" => Verb::Show { name: name() },
+            "set" => Verb::Set { name: name(), change: Change::read(given) },
+            "add" => Verb::Add { name: name(), change: Change::read(given) },
+            "remove" => Verb::Remove { name: name() },
+            verb => match switches(kind).find(|switch| switch.verb == verb) {
+                Some(switch) => Verb::Switch { name: name(), switch },
+                None => Verb::Own((KindHelp::of(kind).read)(matches)?),
+            },
+        })
+    }
+}
+
+impl Change {
+    fn read(given: &ArgMatches) -> Change {
+        let assignments = given.get_many::<String>("fields").into_iter().flatten().cloned().collect();
+        let secrets_to = given.try_get_one::<PathBuf>("secrets_to").ok().flatten().cloned();
+        let unbind = given.try_get_one::<bool>("unbind").ok().flatten() == Some(&true);
+        Change { assignments, secrets_to, unbind }
+    }
+}
+
+impl EntryCommand {
+    pub(crate) fn run(self) -> CommandResult {
+        let EntryCommand { kind, target, verb } = self;
+        target.run(MissingDir::Refuse, async move |client| verb.run(kind, client).await)
+    }
+}
+
+impl Verb {
+    async fn run(self, kind: Kind, client: &OperatorClient) -> CommandResult {
+        match self {
+            Verb::List { account } => entries::list(client, kind, account).await,
+            Verb::Show { name } if kind == Kind::Account => account_details::show(client, &name).await,
+            Verb::Show { name } => entries::show(client, kind, &name).await,
+            Verb::Set { name, change: Change { assignments, secrets_to, unbind } } => {
+                let fields = EntryFields::parse(kind, &assignments)?;
+                let query = SaveQuery { unbind: unbind.then_some(true) };
+                let path = with_query(&entries::path(kind, &name), &query);
+                entries::set(client, &path, fields, SecretsTo::prepare(secrets_to.as_deref())?).await
+            }
+            Verb::Add { name, change: Change { assignments, secrets_to, .. } } => {
+                let fields = EntryFields::parse(kind, &assignments)?;
+                entries::create(client, kind, &name, fields, secrets_to.as_deref()).await
+            }
+            Verb::Remove { name } => entries::remove(client, kind, &name).await,
+            Verb::Switch { name, switch: Switch { field, value, .. } } => {
+                entries::patch(client, kind, &name, EntryFields::default().with(field, *value)).await
+            }
+            Verb::Own(run) => run(client).await,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What the description of a kind does not give: the examples and notes of its help, and the verbs that do more than set a
+//! field.
+
+use super::entries::OwnVerb;
+use super::operator_client::OperatorClient;
+use super::{account, carrier, connection, key, route, sender, user};
+use crate::failure::CommandResult;
+use clap::error::{Error, ErrorKind};
+use clap::{ArgMatches, Command};
+use hermod_operator::provision::Kind;
+use std::pin::Pin;
+
+/// A verb that sets one field of an existing entry.
+pub(super) struct Switch {
+    kind: Kind,
+    pub(super) verb: &'static str,
+    pub(super) about: &'static str,
+    pub(super) field: &'static str,
+    pub(super) value: bool,
+}
+
+const SWITCHES: [Switch; 5] = [
+    Switch {
+        kind: Kind::Account,
+        verb: "close",
+        about: "Close an account: its customers can no longer sign in or bind",
+        field: "closed",
+        value: true,
+    },
+    Switch {
+        kind: Kind::Account,
+        verb: "verify",
+        about: "Mark an account as verified; an unverified account cannot send",
+        field: "verified",
+        value: true,
+    },
+    Switch {
+        kind: Kind::Carrier,
+        verb: "enable",
+        about: "Enable a carrier",
+        field: "disabled",
+        value: false,
+    },
+    Switch {
+        kind: Kind::Carrier,
+        verb: "disable",
+        about: "Disable a carrier: its links end, and its messages wait",
+        field: "disabled",
+        value: true,
+    },
+    Switch { kind: Kind::Key, verb: "revoke", about: "Revoke a key", field: "revoked", value: true },
+];
+
+pub(super) fn switches(kind: Kind) -> impl Iterator<Item = &'static Switch> {
+    SWITCHES.iter().filter(move |switch| switch.kind == kind)
+}
+
+/// Runs a verb that was read from the command line.
+pub(super) type RunVerb =
+    Box<dyn FnOnce(&OperatorClient) -> Pin<Box<dyn Future<Output = CommandResult> + '_>>>;
+
+/// What a kind has beside its description. A kind without a row has its description only.
+#[derive(Clone, Copy)]
+pub(super) struct KindHelp {
+    /// Examples and notes. The help of each verb shows the examples that are about it.
+    pub(super) text: &'static str,
+    /// Adds the verbs to the command of the kind.
+    pub(super) augment: fn(Command) -> Command,
+    pub(super) read: fn(&ArgMatches) -> Result<RunVerb, Error>,
+}
+
+const HELP: [(Kind, KindHelp); 12] = [
+    (Kind::Account, KindHelp::with_verbs::<account::AccountVerb>(account::HELP)),
+    (Kind::Carrier, KindHelp::with_verbs::<carrier::CarrierVerb>(carrier::HELP)),
+    (Kind::Connection, KindHelp::with_verbs::<connection::ConnectionVerb>(connection::HELP)),
+    (Kind::Key, KindHelp::with_verbs::<key::KeyVerb>(key::HELP)),
+    (Kind::Route, KindHelp::with_verbs::<route::RouteVerb>(route::HELP)),
+    (Kind::Sender, KindHelp::with_verbs::<sender::SenderVerb>(sender::HELP)),
+    (Kind::User, KindHelp::with_verbs::<user::UserVerb>(user::HELP)),
+    (Kind::Price, KindHelp::without_verbs(PRICE_HELP)),
+    (Kind::Number, KindHelp::without_verbs(NUMBER_HELP)),
+    (Kind::Screen, KindHelp::without_verbs(SCREEN_HELP)),
+    (Kind::Control, KindHelp::without_verbs(CONTROL_HELP)),
+    (Kind::Operator, KindHelp::without_verbs(OPERATOR_HELP)),
+];
+
+impl KindHelp {
+    pub(super) fn of(kind: Kind) -> KindHelp {
+        let row = HELP.iter().find(|(of, _)| *of == kind);
+        row.map_or(KindHelp::without_verbs(""), |(_, help)| *help)
+    }
+
+    const fn with_verbs<V: OwnVerb>(text: &'static str) -> KindHelp {
+        let read = |matches: &ArgMatches| -> Result<RunVerb, Error> {
+            let verb = V::from_arg_matches(matches)?;
+            Ok(Box::new(move |client| Box::pin(verb.run(client))))
+        };
+        KindHelp { text, augment: V::augment_subcommands, read }
+    }
+
+    const fn without_verbs(text: &'static str) -> KindHelp {
+        let read = |_: &ArgMatches| Err(Error::new(ErrorKind::InvalidSubcommand));
+        KindHelp { text, augment: |command| command, read }
+    }
+}
+
+const PRICE_HELP: &str = "\
+Examples:
+  hermod price list
+  hermod price set '*' per_part=0.05
+  hermod price set shop/49@2027-01-01 per_part=0.0375
+  hermod price set US per_part=0.01
+  hermod price set 262-01 per_part=0.06
+  hermod price remove shop/49@2027-01-01
+
+The name of a price is [ACCOUNT/]AREA[@FROM]. AREA is a country (US), a prefix (49, or * for every
+number), a mobile network (262-01) or a mobile country code (mcc262); FROM is the UTC day or time
+from which it applies. A price is in the currency of the sending account. The most specific price
+applies: network, longest prefix, mcc, country, *. Prices of an account precede general ones, and of
+several with a start date the latest that has begun applies. hermod lookup shows the price of a
+number.";
+
+const NUMBER_HELP: &str = "\
+Examples:
+  hermod number list
+  hermod number set +4915799999999 account=shop
+  hermod number set 80808/SHOP account=shop
+  hermod number remove 80808/SHOP
+
+The account that owns a number may also send from it. A number that several accounts share has
+keywords: the first word of an MO message selects the account.";
+
+const SCREEN_HELP: &str = "\
+Examples:
+  hermod screen list
+  hermod screen set short-links pattern='https?://(bit\\.ly|t\\.co)/'
+  hermod screen set banks pattern='^.*bank$' field=sender
+  hermod screen remove short-links
+
+A message that matches a pattern is rejected and opens a review case: hermod review list. After
+approval, the customer's retry passes.";
+
+const CONTROL_HELP: &str = "\
+Examples:
+  hermod control list
+  hermod control set shop-day account=shop spend_per_day=50
+  hermod control set one-recipient per_recipient=20:1h
+  hermod control set one-range per_range=200:10m mode=watch
+  hermod control set abroad per_country=50:1h:DE,AT
+  hermod control set shop-day spend_per_day= messages_per_day=500
+  hermod control remove shop-day
+
+Each control has one limit. Messages above it are rejected with 429 TRAFFIC_CONTROL; a control in
+the mode watch only counts them: hermod account traffic NAME. Days are UTC days.";
+
+const OPERATOR_HELP: &str = "\
+Examples:
+  hermod operator add ann
+  hermod operator add ci --secrets-to ci.toml
+  hermod operator list
+  hermod operator remove ann
+
+Each operator has a token with full access to the operator API, and the audit log says who made a change: operator ann. A
+token is printed only when it is generated: only a digest of it is stored. The token of a removed operator is rejected at
+once. The token in the data folder stays valid; its changes are by operator.";

@@ -1,0 +1,142 @@
+//! Compares statistics with sums over all messages.
+
+use super::{DAY, Filled, account, messages, noon};
+use crate::error::StoreError;
+use crate::record::database::statistics::statistics;
+use crate::record::{
+    Dimension, Figures, FilledMessage, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow, StatisticsQuery,
+    Value,
+};
+use hermod_domain::ids::AccountId;
+use hermod_domain::numbers::{Destination, Numbers};
+use hermod_domain::time::Timestamp;
+use std::collections::BTreeMap;
+
+fn query(resolution: Resolution, by: Dimension, value: Option<Value>, days: u32) -> StatisticsQuery {
+    let until = noon().plus(DAY);
+    StatisticsQuery { resolution, by, value, from: noon().minus(DAY * days), until }
+}
+
+fn read(filled: &Filled, scope: Scope, query: &StatisticsQuery) -> Vec<StatisticRow> {
+    let (connection, collected) = filled.reader();
+    statistics(&connection, &collected, scope, query).unwrap()
+}
+
+fn value_of(filled: &FilledMessage, by: Dimension) -> Value {
+    let message = &filled.message;
+    let found = message.to.map_or(Destination::UNKNOWN, |to| Numbers::embedded().find(to));
+    let text = |text: Option<String>| text.map_or(Value::None, |text| Value::Text(text.into()));
+    match by {
+        Dimension::All => Value::None,
+        Dimension::Account => Value::Id(message.account.get()),
+        Dimension::Connection => Value::Id(message.connection.get()),
+        Dimension::Country => text(found.country.map(|country| country.as_str().to_owned())),
+        Dimension::Network => text(found.network.map(|network| network.to_string())),
+        Dimension::Carrier => Value::Id(filled.first_carrier.unwrap_or(message.carrier).get()),
+        Dimension::Sender => text(Some(message.from.address().to_owned())),
+        Dimension::Refusal => unreachable!("messages are not refused"),
+    }
+}
+
+/// Returns the rows that a query should return.
+fn expected(all: &[FilledMessage], scope: Scope, query: &StatisticsQuery) -> Vec<StatisticRow> {
+    let mut rows: BTreeMap<(Timestamp, Option<AccountId>, Value), Figures> = BTreeMap::new();
+    let from = query.resolution.start_of(query.from);
+    for filled in all.iter().filter(|filled| scope.includes(filled.message.account)) {
+        let message = &filled.message;
+        let at = message.id.accepted_at();
+        let value = value_of(filled, query.by);
+        if at < from || at >= query.until || query.value.as_ref().is_some_and(|wanted| *wanted != value) {
+            continue;
+        }
+        let is_separate = scope != Scope::All || query.by == Dimension::Connection;
+        let of = is_separate.then_some(message.account);
+        let figures = rows.entry((query.resolution.start_of(at), of, value)).or_default();
+        figures.accepted += 1;
+        figures.parts += u64::from(message.parts);
+        figures.spend = figures.spend.checked_add(message.cost).unwrap();
+        if let Some(settled_at) = message.settled_at {
+            figures.count_end(message.state, settled_at.since(at), message.refund);
+        }
+    }
+    let row = |((start, account, value), figures)| StatisticRow { start, account, value, figures };
+    rows.into_iter().map(row).collect()
+}
+
+const DIMENSIONS: [Dimension; 7] = [
+    Dimension::All,
+    Dimension::Account,
+    Dimension::Connection,
+    Dimension::Country,
+    Dimension::Network,
+    Dimension::Carrier,
+    Dimension::Sender,
+];
+
+#[test]
+fn figures_of_every_dimension_add_up_to_the_messages() {
+    let all = messages(600);
+    let mut filled = Filled::new();
+    filled.add(&all[..350], &[]);
+    filled.fold();
+    filled.add(&all[350..500], &[]);
+    filled.fold();
+    filled.add(&all[500..], &[]);
+    for scope in
+        [Scope::All, Scope::Account(account(1)), Scope::Account(account(2)), Scope::Account(account(7))]
+    {
+        for by in DIMENSIONS {
+            // Hours are kept for 90 days, minutes for two.
+            for (resolution, days) in
+                [(Resolution::Day, 300), (Resolution::Hour, 89), (Resolution::Minute, 1)]
+            {
+                let query_all = query(resolution, by, None, days);
+                let rows = expected(&all, scope, &query_all);
+                assert_eq!(read(&filled, scope, &query_all), rows, "{scope:?} {query_all:?}");
+                for row in rows.iter().take(3) {
+                    let one = query(resolution, by, Some(row.value.clone()), days);
+                    assert_eq!(read(&filled, scope, &one), expected(&all, scope, &one), "{scope:?} {one:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_values_and_empty_ranges_have_no_figures() {
+    let all = messages(60);
+    let mut filled = Filled::new();
+    filled.add(&all, &[]);
+    filled.fold();
+    let unknown = query(Resolution::Day, Dimension::Sender, Some(Value::Text("Nobody".into())), 300);
+    assert_eq!(read(&filled, Scope::All, &unknown), []);
+    let foreign = query(Resolution::Day, Dimension::Account, Some(Value::Id(2)), 300);
+    assert_eq!(read(&filled, Scope::Account(account(1)), &foreign), []);
+    let mut empty = query(Resolution::Day, Dimension::All, None, 300);
+    (empty.from, empty.until) = (empty.until, empty.from);
+    assert_eq!(read(&filled, Scope::All, &empty), []);
+}
+
+#[test]
+fn query_with_too_many_rows_fails_with_what_to_do() {
+    let mut all = messages(2);
+    let mut filled = Filled::new();
+    for start in 0..=STATISTICS_ROWS_MAX / 1_000 {
+        let batch: Vec<FilledMessage> = (0..1_000)
+            .map(|number| {
+                let mut message = all[1].clone();
+                message.message.id = hermod_domain::ids::MessageId::first_at(
+                    noon().plus(Resolution::Minute.length() * u32::try_from(start * 1_000 + number).unwrap()),
+                );
+                message
+            })
+            .collect();
+        filled.add(&batch, &[]);
+    }
+    all.clear();
+    let mut wide = query(Resolution::Minute, Dimension::All, None, 300);
+    wide.until = noon().plus(DAY * 300);
+    let (connection, collected) = filled.reader();
+    let failed = statistics(&connection, &collected, Scope::All, &wide).map_err(StoreError::from);
+    assert!(matches!(failed, Err(StoreError::TooManyRows(_))), "{failed:?}");
+}

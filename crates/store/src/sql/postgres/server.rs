@@ -1,0 +1,275 @@
+//! The PostgreSQL server of a store.
+
+use crate::error::StoreError;
+use hermod_domain::time::Timestamp;
+use std::fmt;
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_rustls::rustls::RootCertStore;
+
+/// How long to wait for a connection.
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
+/// How long a server may not confirm what was sent to it.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// How long a connection is silent before the server is asked whether it is there, and how often then. A machine may be lost
+/// after it has confirmed a commit and before it has answered: only these questions notice that. The system asks again after 75 s
+/// by default.
+const ASK_AFTER: Duration = Duration::from_secs(3);
+const ASK_EVERY: Duration = Duration::from_secs(2);
+/// The schema of the tables by default.
+const SCHEMA: &str = "hermod";
+
+/// Where the server is, and how to sign in.
+#[derive(Clone)]
+pub struct Server {
+    pub(crate) config: Config,
+    /// The schema of the tables, in the words of PostgreSQL: a name space of its own.
+    pub(crate) schema: String,
+    /// Who may have signed the server's certificate; none without TLS.
+    pub(crate) authorities: Option<Arc<RootCertStore>>,
+    /// How this process is a node of several; none if it is the only one.
+    pub(crate) node: Option<Arc<NodeOptions>>,
+}
+
+/// How a process is one of several nodes on a server.
+pub struct NodeOptions {
+    /// Unique among the nodes.
+    pub name: String,
+    pub listener: Option<NodeListener>,
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// The key that all nodes on a server share.
+#[derive(Clone)]
+pub struct NodeKey(pub [u8; 32]);
+
+/// Where other nodes connect.
+pub struct NodeListener {
+    pub socket: TcpListener,
+    /// The address of the socket as other nodes reach it.
+    pub address: String,
+    pub key: NodeKey,
+}
+
+impl Server {
+    /// Reads `postgres://user:password@host:port/database`, or the server's own form of it. Without `sslmode` a server on
+    /// another machine needs TLS, and one on this machine gets none; of several servers all need TLS if one is on another
+    /// machine. Rejects `sslmode=prefer`, which anyone between us and the server can turn into a connection without TLS, and
+    /// addresses that do not belong to one host each.
+    pub fn parse(url: &str) -> Result<Server, StoreError> {
+        let mut config: Config =
+            url.parse().map_err(|error: tokio_postgres::Error| StoreError::Server(error.to_string()))?;
+        let (hosts, addresses) = (config.get_hosts().len(), config.get_hostaddrs().len());
+        if hosts != addresses && hosts > 0 && addresses > 0 {
+            let rule = format!(
+                "{hosts} hosts have {addresses} addresses in hostaddr: write one address for each host, or none"
+            );
+            return Err(StoreError::Server(rule));
+        }
+        // A server that is gone without a word is noticed by its silence.
+        config.application_name("hermod").tcp_user_timeout(SILENCE_MAX);
+        config.keepalives_idle(ASK_AFTER).keepalives_interval(ASK_EVERY);
+        // A standby that is not promoted yet counts as a server that cannot be reached: there every operation would fail.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.connect_timeout(CONNECT_WAIT);
+        if !url.contains("sslmode=") {
+            config.ssl_mode(if is_on_this_machine(&config) { SslMode::Disable } else { SslMode::Require });
+        }
+        if config.get_ssl_mode() == SslMode::Prefer {
+            let rule = "sslmode is require or disable: prefer does without TLS whenever TLS fails";
+            return Err(StoreError::Server(rule.to_owned()));
+        }
+        if config.get_ssl_mode() == SslMode::Require && config.get_hosts().is_empty() {
+            let rule = "TLS needs the server's name for its certificate: write host=NAME beside hostaddr";
+            return Err(StoreError::Server(rule.to_owned()));
+        }
+        Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None, node: None })
+    }
+
+    /// Returns the settings for each host by itself: one that does not answer must not keep us from the next.
+    pub(crate) fn hosts(&self) -> Vec<Config> {
+        let config = &self.config;
+        let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
+        let mut alone = Config::new();
+        config.get_user().map(|user| alone.user(user));
+        config.get_password().map(|password| alone.password(password));
+        config.get_dbname().map(|name| alone.dbname(name));
+        config.get_options().map(|options| alone.options(options));
+        config.get_application_name().map(|name| alone.application_name(name));
+        config.get_connect_timeout().map(|most| alone.connect_timeout(*most));
+        config.get_tcp_user_timeout().map(|most| alone.tcp_user_timeout(*most));
+        config.get_keepalives_interval().map(|pause| alone.keepalives_interval(pause));
+        config.get_keepalives_retries().map(|count| alone.keepalives_retries(count));
+        alone.keepalives(config.get_keepalives()).keepalives_idle(config.get_keepalives_idle());
+        alone.ssl_mode(config.get_ssl_mode()).ssl_negotiation(config.get_ssl_negotiation());
+        alone.target_session_attrs(config.get_target_session_attrs());
+        alone.channel_binding(config.get_channel_binding());
+        let count = hosts.len().max(addresses.len());
+        let host_of = |index: usize| {
+            let mut one = alone.clone();
+            match hosts.get(index) {
+                Some(Host::Tcp(name)) => drop(one.host(name)),
+                Some(Host::Unix(path)) => drop(one.host_path(path)),
+                None => {}
+            }
+            addresses.get(index).map(|address| one.hostaddr(*address));
+            ports.get(index).or(ports.first()).map(|port| one.port(*port));
+            one
+        };
+        (0..count).map(host_of).collect()
+    }
+
+    /// Whether connections may use TLS, for which [`Server::with_authorities`] is needed.
+    pub fn may_use_tls(&self) -> bool {
+        self.config.get_ssl_mode() != SslMode::Disable
+    }
+
+    /// Sets who may have signed the server's certificate.
+    #[must_use]
+    pub fn with_authorities(self, authorities: RootCertStore) -> Server {
+        Server { authorities: Some(Arc::new(authorities)), ..self }
+    }
+
+    /// Makes the process one of several nodes.
+    #[must_use]
+    pub fn as_node(self, options: NodeOptions) -> Server {
+        Server { node: Some(Arc::new(options)), ..self }
+    }
+
+    /// Puts the tables into this schema instead of `hermod`. Several stores can share a database by that.
+    #[must_use]
+    pub fn with_schema(self, name: &str) -> Server {
+        Server { schema: name.replace('"', ""), ..self }
+    }
+
+    /// Returns where the server is, without the password.
+    pub fn name(&self) -> String {
+        let host = self.config.get_hosts().first().map_or_else(String::new, |host| match host {
+            Host::Tcp(name) => name.clone(),
+            Host::Unix(path) => path.display().to_string(),
+        });
+        format!("PostgreSQL {} on {host}", self.config.get_dbname().unwrap_or("(default database)"))
+    }
+}
+
+/// Runs work that waits for a server on a thread of its own: a connection blocks its thread, which a task must not do.
+pub(crate) fn run_on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|threads| threads.spawn(work).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Without the password.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Server").field(&self.name()).finish()
+    }
+}
+
+/// Whether the connections to every server stay on this machine. They go to its `hostaddr` if it has one, and the name of
+/// the host does not count then.
+fn is_on_this_machine(config: &Config) -> bool {
+    let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    (0..hosts.len().max(addresses.len())).all(|index| match addresses.get(index) {
+        Some(address) => address.is_loopback(),
+        None => hosts.get(index).is_some_and(is_local),
+    })
+}
+
+/// Whether a host is this machine.
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+        Host::Unix(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, tls: SslMode) {
+        assert_eq!(Server::parse(url).unwrap().config.get_ssl_mode(), tls, "{url}");
+    }
+
+    #[test]
+    fn server_on_another_machine_needs_tls() {
+        check("postgres://hermod:x@db.example/sms", SslMode::Require);
+        check("postgres://hermod:x@192.0.2.7/sms", SslMode::Require);
+        check("postgres://hermod:x@db.example/sms?sslmode=disable", SslMode::Disable);
+        check("postgres://hermod@localhost/sms", SslMode::Disable);
+        check("postgres://hermod@127.0.0.1:5433/sms", SslMode::Disable);
+        check("postgres://hermod@127.0.0.1/sms?sslmode=require", SslMode::Require);
+        check("postgres:///sms?host=/run/postgresql", SslMode::Disable);
+        check("postgres://hermod@localhost/sms?hostaddr=192.0.2.7", SslMode::Require);
+        check("postgres://hermod@db.example/sms?hostaddr=127.0.0.1", SslMode::Disable);
+        check("postgres:///sms?user=hermod&hostaddr=127.0.0.1", SslMode::Disable);
+        check("postgres:///sms?user=hermod&hostaddr=192.0.2.7&sslmode=disable", SslMode::Disable);
+        check("postgres://db1,db2/sms?hostaddr=127.0.0.1,127.0.0.1", SslMode::Disable);
+        check("postgres://db1,db2/sms?hostaddr=127.0.0.1,192.0.2.7", SslMode::Require);
+        check("postgres://localhost,db2/sms", SslMode::Require);
+    }
+
+    #[test]
+    fn address_that_may_end_without_tls_is_rejected() {
+        for (url, expect) in [
+            ("postgres:///sms?user=hermod&hostaddr=192.0.2.7", "write host=NAME beside hostaddr"),
+            ("postgres://hermod@db.example/sms?sslmode=prefer", "sslmode is require or disable"),
+            ("postgres://hermod@localhost/sms?sslmode=prefer", "sslmode is require or disable"),
+            // The second host would be connected to by its name.
+            ("postgres://db1,db2/sms?hostaddr=127.0.0.1", "2 hosts have 1 addresses in hostaddr"),
+            ("postgres://db1/sms?hostaddr=127.0.0.1,192.0.2.7", "1 hosts have 2 addresses in hostaddr"),
+            // A password that looks like a parameter does not count as one.
+            ("postgres://hermod:sslmode=@db.example/sms", "sslmode is require or disable"),
+        ] {
+            let refused = Server::parse(url).unwrap_err().to_string();
+            assert!(refused.contains(expect), "{url}: {refused}");
+        }
+    }
+
+    #[test]
+    fn server_lost_between_confirmation_and_answer_is_noticed_within_the_silence() {
+        let config = Server::parse("postgres://hermod@localhost/sms").unwrap().config;
+        let asked = config.get_keepalives_idle() + config.get_keepalives_interval().expect("set above");
+        assert!(config.get_keepalives() && asked < SILENCE_MAX, "{asked:?}");
+        assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE_MAX));
+    }
+
+    #[test]
+    fn standby_is_not_used_whatever_the_address_says() {
+        let url = "postgres://hermod@localhost/sms?target_session_attrs=any";
+        let config = Server::parse(url).unwrap().config;
+        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn each_host_is_tried_with_the_same_settings() {
+        let url =
+            "postgres://hermod:x@db1.example:5433,db2.example:5434/sms?keepalives_idle=9&sslmode=require";
+        let hosts = Server::parse(url).unwrap().hosts();
+        let named = hosts.iter().map(|host| (host.get_hosts().to_vec(), host.get_ports().to_vec()));
+        let expected = [("db1.example", 5433), ("db2.example", 5434)];
+        assert_eq!(
+            named.collect::<Vec<_>>(),
+            expected.map(|(name, port)| (vec![Host::Tcp(name.to_owned())], vec![port]))
+        );
+        // All others are the same: with one host nothing is lost.
+        for url in
+            ["postgres://hermod:x@db.example/sms", "postgres:///sms?host=/run/postgresql&user=a&port=6"]
+        {
+            let Server { config, .. } = Server::parse(url).unwrap();
+            assert_eq!(Server::parse(url).unwrap().hosts(), [config]);
+        }
+    }
+
+    #[test]
+    fn address_is_shown_without_the_password() {
+        let server = Server::parse("postgres://hermod:s3cret@db.example/sms").unwrap();
+        assert_eq!(format!("{server:?}"), "Server(\"PostgreSQL sms on db.example\")");
+    }
+}

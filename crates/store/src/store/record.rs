@@ -1,0 +1,205 @@
+//! Operations on the record: how far it is, what is happening now, searches, histories of messages, statistics and the request log.
+
+use crate::error::StoreError;
+use crate::record::database::erasing;
+use crate::record::database::purging::RecordRetention;
+use crate::record::database::requests::FoundRequests;
+use crate::record::database::search::Found;
+use crate::record::database::text::{Needle, TextMatches};
+use crate::record::database::timeline::{add_lines, has_gap};
+use crate::record::{
+    Count, LiveWatch, MessageFilter, MessageHistory, MessagePage, RecordStatus, RequestEntry, RequestFilter,
+    RequestGroup, RequestPage, RunningRecord, Scope, SearchLimits, StatisticRow, StatisticsQuery, TextPage,
+    TextQuery, WATCHERS_MAX,
+};
+use crate::store::Store;
+use hermod_domain::erasure::ErasureScope;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::Retention;
+use std::time::Duration;
+
+/// The longest time range of a text search.
+const TEXT_RANGE_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// Pauses between two looks whether the feed has what another node has committed, and how many.
+const ENGINE_POLL: Duration = Duration::from_millis(5);
+const ENGINE_POLLS_MAX: usize = 600;
+
+impl Store {
+    /// Whether the store keeps the record.
+    pub fn has_record(&self) -> bool {
+        self.inner.access.shared.feed.is_followed()
+    }
+
+    /// Adds a line to the request log of the record. Does not wait.
+    pub fn note_request(&self, entry: RequestEntry) {
+        self.inner.access.shared.feed.push_request(entry);
+    }
+
+    /// Returns how far the record is.
+    pub fn record_status(&self) -> RecordStatus {
+        match &self.inner.record {
+            Some(record) => record.following.status(&self.inner.access.shared.feed),
+            None => RecordStatus { is_off: true, ..RecordStatus::default() },
+        }
+    }
+
+    /// Waits until everything that was committed before this call is in the record.
+    pub async fn flush_record(&self) -> Result<(), StoreError> {
+        let record = self.record()?;
+        self.wait_for_the_engine().await?;
+        record.following.complete(&self.inner.access.shared.feed).await
+    }
+
+    /// Waits until the feed has what the engine of another node has committed. Not for long: without a connection it is read from
+    /// the tables.
+    #[expect(clippy::disallowed_methods, reason = "another process commits in real time")]
+    async fn wait_for_the_engine(&self) -> Result<(), StoreError> {
+        if self.runs_engine() {
+            return Ok(());
+        }
+        let feed = &self.inner.access.shared.feed;
+        let commits = self.inner.access.backend.commits().await?;
+        for _ in 0..ENGINE_POLLS_MAX {
+            if feed.sequence() >= commits {
+                break;
+            }
+            tokio::time::sleep(ENGINE_POLL).await;
+        }
+        Ok(())
+    }
+
+    /// Deletes the record, and makes the follower fill it again from the store. [`Store::record_status`] says how far it is.
+    pub async fn rebuild_record(&self) -> Result<(), StoreError> {
+        self.record()?.following.rebuild(&self.inner.access.shared.feed);
+        Ok(())
+    }
+
+    /// Begins to watch what is recorded. Frames after the number `after` that are still kept come first.
+    pub fn watch(&self, scope: Scope, after: Option<u64>) -> Result<LiveWatch, StoreError> {
+        let hub = &self.record()?.following.hub;
+        hub.watch(scope, after).map_err(|_| StoreError::TooManyWatchers(WATCHERS_MAX))
+    }
+
+    /// Makes the follower delete what is past its retention. [`Store::purge`] does it on the node with the engine.
+    pub fn purge_record(&self, keep: Retention, now: Timestamp) {
+        if let Some(record) = &self.inner.record {
+            record.following.purge(RecordRetention { messages_before: now.minus(keep.messages), now });
+        }
+    }
+
+    /// Erases a number in the record, also in one that is not kept now.
+    pub(super) async fn erase_in_record(&self, scope: ErasureScope) -> Result<(), StoreError> {
+        if let Some(record) = &self.inner.record {
+            self.wait_for_the_engine().await?;
+            record.following.erase(&self.inner.access.shared.feed, scope).await?;
+            return Ok(());
+        }
+        let folder = self.inner.access.shared.disk.folder().to_owned();
+        let erasing = tokio::task::spawn_blocking(move || erasing::erase_in_unused(&folder, &scope));
+        erasing.await.map_err(|_| StoreError::damaged("the task that erased in the record panicked"))??;
+        Ok(())
+    }
+
+    /// Returns the record. Fails with [`StoreError::RecordOff`] if the store keeps none.
+    pub(super) fn record(&self) -> Result<&RunningRecord, StoreError> {
+        self.inner.record.as_ref().ok_or(StoreError::RecordOff)
+    }
+}
+
+/// Each fails with [`StoreError::RecordOff`] if the store keeps no record.
+impl Store {
+    /// Returns a page of the messages that a filter finds, newest first.
+    pub async fn search_messages(
+        &self,
+        scope: Scope,
+        filter: MessageFilter,
+        limits: SearchLimits,
+    ) -> Result<MessagePage, StoreError> {
+        let Found { rows, next, searched_to } = self.record()?.readers.search(scope, filter, limits).await?;
+        Ok(MessagePage { rows, next, searched_to, status: self.record_status() })
+    }
+
+    /// Counts the messages that a filter finds. A search that would have to look at too many rows returns how many it
+    /// found until then.
+    pub async fn count_messages(&self, scope: Scope, filter: MessageFilter) -> Result<Count, StoreError> {
+        self.record()?.readers.count(scope, filter).await
+    }
+
+    /// Returns everything that happened to one message; none if there is none with this id in the scope. Where steps are
+    /// missing, it has the lines of the store's own timeline. If the record does not have the message yet, this waits until
+    /// the record has everything that was committed before.
+    pub async fn message_history(
+        &self,
+        scope: Scope,
+        id: MessageId,
+    ) -> Result<Option<MessageHistory>, StoreError> {
+        let (record, status) = (&self.record()?.readers, self.record_status());
+        let mut found = record.history(scope, id).await?;
+        if found.is_none() && !status.lag.is_zero() && status.catching_up == 0 {
+            self.flush_record().await?;
+            found = record.history(scope, id).await?;
+        }
+        let Some(mut history) = found else { return Ok(None) };
+        history.status = self.record_status();
+        if has_gap(&history) {
+            add_lines(&mut history, self.inner.access.backend.record_lines(id).await?);
+        }
+        Ok(Some(history))
+    }
+
+    /// Searches the texts of one account's messages, newest first, in one slice: it ends after a limited number of texts
+    /// or a limited time. The next slice begins `before` the message in [`TextPage::next`].
+    pub async fn search_text(
+        &self,
+        account: AccountId,
+        query: TextQuery,
+        before: Option<MessageId>,
+        rows: u32,
+    ) -> Result<TextPage, StoreError> {
+        if query.until.since(query.from) > TEXT_RANGE_MAX {
+            return Err(StoreError::TextRangeTooLong);
+        }
+        let record = &self.record()?.readers;
+        let (from, needle) = (query.from, Needle::new(&query.text));
+        let candidates = record.text_candidates(account, query, before).await?;
+        let TextMatches { ids, looked_at, next } =
+            self.inner.access.backend.record_texts(account, candidates, needle, rows).await?;
+        let rows = record.messages(account, ids).await?;
+        let searched_to = next.map_or(from, MessageId::accepted_at);
+        Ok(TextPage { rows, next, searched_to, looked_at, status: self.record_status() })
+    }
+
+    /// Returns the figures of each interval and value, oldest first, at most
+    /// [`STATISTICS_ROWS_MAX`](crate::record::STATISTICS_ROWS_MAX).
+    pub async fn statistics(
+        &self,
+        scope: Scope,
+        query: StatisticsQuery,
+    ) -> Result<Vec<StatisticRow>, StoreError> {
+        self.record()?.readers.statistics(scope, query).await
+    }
+
+    /// Returns a page of the request log, newest first: lines with numbers below `before`.
+    pub async fn request_log(
+        &self,
+        scope: Scope,
+        filter: RequestFilter,
+        before: Option<u64>,
+        rows: u32,
+    ) -> Result<RequestPage, StoreError> {
+        let FoundRequests { rows, next, .. } =
+            self.record()?.readers.request_log(scope, filter, before, rows).await?;
+        Ok(RequestPage { rows, next, status: self.record_status() })
+    }
+
+    /// Returns the rejected requests of a time range grouped by code, the most frequent first, each with its last example.
+    pub async fn refusal_groups(
+        &self,
+        scope: Scope,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<RequestGroup>, StoreError> {
+        self.record()?.readers.refusal_groups(scope, from, until).await
+    }
+}
