@@ -15,9 +15,6 @@ use hermod_domain::inbound::{
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 
-/// How an opt-out was made, as the operator reads it.
-const BY_OPT_OUT_KEYWORD: &str = "an opt-out keyword from the handset";
-
 /// An MO message with all parts that arrived.
 pub struct ReceivedMo {
     pub carrier: CarrierId,
@@ -143,7 +140,7 @@ fn apply_opt_keyword(batch: &mut Batch<'_>, account: AccountId, mo: &ReceivedMo)
     let Some(number) = msisdn_of(&mo.source) else { return Ok(()) };
     match opt_keyword_of(batch, account, mo) {
         Some(OptKeyword::Stop) => {
-            let entry = OptOut { account, number, how: BY_OPT_OUT_KEYWORD.to_owned(), now: mo.at };
+            let entry = OptOut::by_keyword(account, number, mo.at);
             batch.tally.opt_outs += u64::from(opt_outs::add(batch, &entry)?);
         }
         // The message may have waited for its owner, and the handset may have opted out since.

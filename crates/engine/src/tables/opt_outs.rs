@@ -17,6 +17,13 @@ pub struct OptOut {
     pub now: Timestamp,
 }
 
+impl OptOut {
+    /// An opt-out by a keyword that the handset sent.
+    pub fn by_keyword(account: AccountId, number: Msisdn, now: Timestamp) -> OptOut {
+        OptOut { account, number, how: "an opt-out keyword from the handset".to_owned(), now }
+    }
+}
+
 stored_table! {
     opt_out: OptOut { account, number, how, now => at }, key (account: AccountId, number: Msisdn)
 }

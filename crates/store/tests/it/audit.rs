@@ -207,7 +207,7 @@ async fn add_entries_beside_messages(world: &World) {
     world.post(world.entry(ALICE, LedgerKind::Payment, 1_500)).await;
     world.post(world.entry(ALICE, LedgerKind::Adjustment, -500)).await;
     let to = world.sms().to;
-    let opt_out = OptOut { account: BOB, number: to, how: "STOP".to_owned(), now: world.now };
+    let opt_out = OptOut::by_keyword(BOB, to, world.now);
     world.store.opt_out(opt_out).await.expect("an opt-out");
     for number in 0..3 {
         let inbound = Inbound {

@@ -67,7 +67,7 @@ pub(crate) async fn killed_store() -> Option<World> {
     let now = world.now;
     world
         .store
-        .opt_out(OptOut { account: ALICE, number: number(1), how: "STOP".to_owned(), now })
+        .opt_out(OptOut::by_keyword(ALICE, number(1), now))
         .await
         .expect("done");
     world.store.flush_record().await.expect("the record is complete");

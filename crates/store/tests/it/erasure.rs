@@ -79,7 +79,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     world.store.receive(inbound).await.expect("it is kept");
     let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
     link.port.record(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
-    let opt_out = OptOut { account: BOB, number: person(), how: "asked".to_owned(), now: world.now };
+    let opt_out = OptOut::by_keyword(BOB, person(), world.now);
     world.store.opt_out(opt_out).await.expect("it is kept");
     world.flush().await;
     // The carrier took one of them without an id.

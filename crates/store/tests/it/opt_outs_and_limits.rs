@@ -15,7 +15,7 @@ fn number(last: u64) -> Msisdn {
 }
 
 fn opt_out(world: &World, number: Msisdn) -> OptOut {
-    OptOut { account: ALICE, number, how: "STOP".to_owned(), now: world.now }
+    OptOut::by_keyword(ALICE, number, world.now)
 }
 
 const fn messages(messages_max: u64) -> DailyLimits {

@@ -58,7 +58,7 @@ pub(super) fn row_changes<R: StoredRow>(row: R) -> [RowChange<R>; 5] {
 fn accounts() -> Vec<Change> {
     let balance = Balance { balance: DEBT, credit_used: COST };
     let totals = DayTotals { day: DAY, messages: 70_000, spend: COST };
-    let opt_out = OptOut { account: ACCOUNT, number: handset(), how: "STOP".to_owned(), now: AT };
+    let opt_out = OptOut::by_keyword(ACCOUNT, handset(), AT);
     let mut all = Vec::new();
     let message = message(1);
     add(&mut all, row_changes(AliasRow { account: ACCOUNT, alias: alias(), message }));

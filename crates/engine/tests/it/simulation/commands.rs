@@ -265,7 +265,7 @@ fn pay(world: &mut World) -> Option<AnyCommand> {
 
 fn opt_out(world: &mut World) -> Option<AnyCommand> {
     let (account, number) = (account(world), recipient(world));
-    Some(OptOut { account, number, how: "by test".to_owned(), now: world.now }.into())
+    Some(OptOut::by_keyword(account, number, world.now).into())
 }
 
 fn opt_in(world: &mut World) -> Option<AnyCommand> {

@@ -143,7 +143,7 @@ async fn other_operations_beside_a_failing_one_are_done_once() {
         let (good, bad) =
             (Acceptance { daily: limited, velocity: velocity.clone(), ..world.sms() }, to_poison(&world));
         let entry = world.entry(BOB, LedgerKind::Invoice, 10);
-        let opt_out = OptOut { account: BOB, number: number(round), how: "STOP".to_owned(), now: world.now };
+        let opt_out = OptOut::by_keyword(BOB, number(round), world.now);
         let inbound = Inbound {
             account: BOB,
             from: "a".to_owned(),

@@ -85,7 +85,7 @@ impl Pair {
         let opted_out = &mut self.books.purses.get_mut(&account).expect("a purse").opted_out;
         let store = &self.world.store;
         let (changed, expected) = if out {
-            let entry = OptOut { account, number, how: "STOP".to_owned(), now: self.world.now };
+            let entry = OptOut::by_keyword(account, number, self.world.now);
             (store.opt_out(entry).await, opted_out.insert(to))
         } else {
             (store.opt_in(account, number).await, opted_out.remove(&to))
