@@ -1,7 +1,7 @@
 //! Entries as JSON. A body is parsed strictly (no duplicate keys), and its entries are read by the same types as those of a
 //! file, so that the same rules and error messages apply.
 
-use crate::provision::fields::{EntryField, field_of, fields_of};
+use crate::provision::fields::{EntryField, ValueForms, field_of, fields_of};
 use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
 use crate::provision::mentioned_fields::Mentions;
@@ -13,6 +13,8 @@ use std::{fmt, mem};
 
 /// The list of removals in a file.
 const REMOVALS: &str = "remove";
+
+const NO_LIST: &str = "is not a list";
 
 /// Parses one JSON object. The error names the position.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
@@ -34,11 +36,12 @@ pub fn wanted_entry(
     mut fields: Map<String, Value>,
 ) -> Result<(String, WantedSetup), ProvisionRefusal> {
     let (name, implied) = names::read(kind, name)?;
-    remove_nulls(&mut fields, fields_of(kind));
+    let what = format!("{kind} \"{name}\"");
+    prepare(&mut fields, fields_of(kind))
+        .map_err(|field| ProvisionRefusal::about(&format!("{what}: {field}:"), NO_LIST))?;
     for (field, value) in implied {
         fields.entry(field).or_insert(value);
     }
-    let what = format!("{kind} \"{name}\"");
     let wanted = read(Map::from_iter([(kind.to_string(), Value::Array(vec![Value::Object(fields)]))]))
         .map_err(|(key, sentence)| {
             let field = key.strip_prefix(&format!("{kind} 1.")).map(|field| format!("{field}: "));
@@ -55,9 +58,17 @@ pub fn wanted_entry(
 /// Reads a whole provision file from an object of lists. Its entries change only the fields that they mention.
 pub fn wanted_whole(mut object: Map<String, Value>) -> Result<WantedSetup, ProvisionRefusal> {
     object.retain(|key, value| !(value.is_null() && (key == REMOVALS || Kind::named(key).is_some())));
-    for kind in Kind::ALL {
-        let entries = object.get_mut(kind.as_str()).and_then(Value::as_array_mut).into_iter().flatten();
-        entries.filter_map(Value::as_object_mut).for_each(|entry| remove_nulls(entry, fields_of(kind)));
+    let lists = Kind::ALL.map(|kind| (kind.as_str(), fields_of(kind)));
+    for (list, known) in lists.into_iter().chain([(REMOVALS, [].as_slice())]) {
+        let entries = object.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        for (number, entry) in (1..).zip(entries) {
+            let about = |field: &str| ProvisionRefusal::about(&format!("{list} {number}{field}:"), NO_LIST);
+            match entry {
+                Value::Object(entry) => prepare(entry, known).map_err(|field| about(&format!(".{field}")))?,
+                Value::Array(_) => return Err(about("")),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
     }
     let mentions = Some(Mentions::take_from_json(&mut object));
     let wanted = read(object).map_err(|(key, sentence)| {
@@ -103,18 +114,29 @@ fn read(object: Map<String, Value>) -> Result<WantedSetup, (String, String)> {
     })
 }
 
-/// Removes null values of known fields: they mean that the field is absent.
-fn remove_nulls(object: &mut Map<String, Value>, known: &[EntryField]) {
+/// Removes null values of known fields: they mean that the field is absent. Fails on a list in place of a table, because the types
+/// would take its elements for the fields in their order. The error is the name of the field.
+fn prepare(object: &mut Map<String, Value>, known: &[EntryField]) -> Result<(), String> {
     for EntryField { name, forms, .. } in known {
         match object.get_mut(name) {
             Some(Value::Null) => drop(object.remove(name)),
-            Some(Value::Object(table)) => remove_nulls(table, forms.inner_fields()),
-            Some(Value::Array(list)) => {
-                let tables = list.iter_mut().filter_map(Value::as_object_mut);
-                tables.for_each(|table| remove_nulls(table, forms.inner_fields()));
-            }
-            Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => {}
+            Some(value) => prepare_value(value, forms, name)?,
+            None => {}
         }
+    }
+    Ok(())
+}
+
+fn prepare_value(value: &mut Value, forms: &ValueForms, name: &str) -> Result<(), String> {
+    match (value, &forms.list) {
+        (Value::Array(list), Some(elements)) => {
+            list.iter_mut().try_for_each(|element| prepare_value(element, elements, name))
+        }
+        (Value::Array(_), None) => Err(name.to_owned()),
+        (Value::Object(table), _) => {
+            prepare(table, forms.inner_fields()).map_err(|field| format!("{name}.{field}"))
+        }
+        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), _) => Ok(()),
     }
 }
 

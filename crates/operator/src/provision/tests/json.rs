@@ -26,6 +26,29 @@ fn fields_implied_by_the_name_may_be_absent() {
 }
 
 #[test]
+fn list_in_place_of_a_table_is_rejected() {
+    let carrier = |field: &str, value: Value| {
+        let mut body = object(json!({"address": "smsc.example:2775", "system_id": "h", "password": ""}));
+        body.insert(field.to_owned(), value);
+        Value::Object(body)
+    };
+    for (field, value) in [
+        ("source", json!([null, null])),
+        ("tls", json!(["smsc.example"])),
+        ("senders", json!([["US", "+12025550123"]])),
+    ] {
+        let refused = format!("carrier \"acme\": {field}: is not a list");
+        check(Kind::Carrier, "acme", carrier(field, value), &refused);
+    }
+    for (list, entry) in [("sender", json!(["shop", "Shop"])), ("remove", json!(["sender", "shop/Shop"]))] {
+        let refused = wanted_whole(object(json!({ list: [entry] }))).expect_err("it is rejected").to_string();
+        assert_eq!(refused, format!("{list} 1: is not a list"));
+    }
+    let refused = wanted_whole(object(json!({"carrier": [carrier("source", json!([]))]})));
+    assert_eq!(refused.expect_err("it is rejected").to_string(), "carrier 1.source: is not a list");
+}
+
+#[test]
 fn contradicting_or_invalid_body_is_rejected() {
     check(
         Kind::Account,
