@@ -30,9 +30,20 @@ pub(super) fn open_with_reserve(folder: &Path, reserve: Option<&Reserve>) -> Res
         reserve.map(Reserve::release);
     }
     schema::open_for_writing(folder).map_err(|error| match StoreError::from(error) {
-        StoreError::Backend(_) if !disk::has_room_to_write(folder) => no_room_to_start(folder, 0),
+        StoreError::Backend(_) if !disk::has_room_to_write(folder) => {
+            no_room_to_start(folder, lacked_without_log(folder))
+        }
         error => error,
     })
+}
+
+/// Returns the bytes of changes that the database lacks without its log, which SQLite cannot open on a full disk: no fewer than it
+/// lacks with it. 0 if the journal begins later.
+fn lacked_without_log(folder: &Path) -> u64 {
+    let position =
+        schema::open_without_log(folder).and_then(|connection| schema::journal_position(&connection));
+    let lacked = position.ok().and_then(|position| journal::check(&OsFiles, folder, position).ok());
+    lacked.map_or(0, |lacked| lacked.payload_bytes)
 }
 
 /// Applies the batches that the database lacks, and starts a new segment of the journal. The batches are durable in the

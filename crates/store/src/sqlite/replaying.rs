@@ -16,6 +16,10 @@ const PIECE_BYTES: usize = 16 * 1024 * 1024;
 /// The same on a full disk, and when these do not fit either: a batch each.
 const SMALL_PIECE_BYTES: [usize; 2] = [128 * 1024, 1];
 
+/// How many times as large as its changes in the journal the database can become: pages are split in half, and most rows have
+/// entries in indexes.
+const GROWTH_MAX: u64 = 4;
+
 /// A journal that was checked, and the database that it continues.
 pub(super) struct JournalReplay<'a> {
     pub folder: &'a Path,
@@ -104,7 +108,7 @@ impl JournalReplay<'_> {
 pub(super) fn no_room_to_start(folder: &Path, changes: u64) -> StoreError {
     StoreError::NoRoomToStart {
         folder: folder.to_owned(),
-        needed: changes + RESERVE_BYTES,
+        needed: changes * GROWTH_MAX + RESERVE_BYTES,
         free: disk::free_bytes(folder).unwrap_or(0),
     }
 }

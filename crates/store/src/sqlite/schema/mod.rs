@@ -111,6 +111,15 @@ pub(crate) fn open(path: &Path) -> Result<Connection, TableError> {
     Ok(Connection::Sqlite(connection))
 }
 
+/// Opens the file of the database for reads, as it is without its log. Writes nothing.
+pub(crate) fn open_without_log(folder: &Path) -> Result<Connection, TableError> {
+    let path =
+        folder.join(FILE_NAME).to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let file = format!("file:{path}?immutable=1");
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+    Ok(Connection::Sqlite(rusqlite::Connection::open_with_flags(file, flags)?))
+}
+
 /// Makes SQLite plan a statement once, instead of again for bound values. Planning took a quarter of the writer's time.
 pub(crate) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     connection.sqlite().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
