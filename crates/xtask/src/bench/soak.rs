@@ -1,21 +1,29 @@
-//! `cargo xtask bench soak`: a constant load for minutes, and the memory of the gateway meanwhile. Fails if it grows. The caches
-//! of the databases are filled before, as fast as the gateway accepts messages: at a constant load that takes several minutes.
+//! `cargo xtask bench soak`: a constant load over HTTP, over SMPP and with webhooks for minutes, and the memory of the gateway
+//! meanwhile. Fails if it grows. The caches of the databases are filled before, as fast as the gateway accepts messages: at a constant
+//! load that takes several minutes.
 
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use serde_json::Value;
 
 use super::Programs;
 use super::bed::{Bed, check_all_sent, rest};
 use super::gateway::Setup;
 use super::load::{Length, Load, Over, WITH_KEYS};
-use super::process::Usage;
+use super::process::{Process, Usage};
 use super::{Judged, failure, float, missed, stopwatch};
 use crate::gateway_files::Customer;
 use crate::shell::Failure;
 
-/// What is sent: the customer, how, and its share of the rate in hundredths.
-const LOADS: [(&str, Over, u64); 1] = [("bench", Over::Http { connections: 64, flags: WITH_KEYS }, 100)];
+/// The customers: name, how each sends, and its share of the rate in hundredths.
+const LOADS: [(&str, Over, u64); 3] = [
+    ("keys", Over::Http { connections: 32, flags: WITH_KEYS }, 34),
+    ("binds", Over::Smpp { binds: 2, window: 50, tls: false }, 33),
+    (POSTED, Over::Http { connections: 32, flags: &[] }, 33),
+];
+/// The customer who gets reports by webhook.
+const POSTED: &str = "webhooks";
 /// Time between two samples of the memory.
 const SAMPLE_EVERY: Duration = Duration::from_secs(5);
 /// Samples between two printed lines.
@@ -47,7 +55,12 @@ struct Sample {
 }
 
 pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
-    let customers = LOADS.map(|(name, _, _)| Customer::new(name));
+    let mut receiver = Process::start(&programs.simulator, &["webhooks", "--listen", "127.0.0.1:0"])?;
+    let url = receiver.line()?;
+    let customers = LOADS.map(|(name, _, _)| Customer {
+        webhook: (name == POSTED).then(|| url.clone()),
+        ..Customer::new(name)
+    });
     let setup = Setup { customers: customers.to_vec(), receipt_after: "50ms", ..Setup::default() };
     let mut bed = Bed::start(programs, setup)?;
     let loads = |rate: Option<u64>, length: &dyn Fn(u64) -> Length| -> Vec<(Customer, Load)> {
@@ -73,6 +86,8 @@ pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
         Ok(())
     })?;
     bed.end()?;
+    let caught: Value = serde_json::from_str(receiver.end_and_read()?.trim()).map_err(failure)?;
+    println!("webhook posts        {:>9}", caught["posts"]);
     check_all_sent(&loaded.reports)?;
     println!("accepted             {:>9.0} /s", loaded.per_second);
     judge(options, &samples)
