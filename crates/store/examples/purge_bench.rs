@@ -27,6 +27,7 @@ const KEEP: Retention = Retention {
     messages: Duration::from_secs(400 * DAY_S),
     idempotency_keys: Duration::from_secs(400 * DAY_S),
     inbound: Duration::from_secs(30 * DAY_S),
+    requests: Duration::from_secs(7 * DAY_S),
 };
 /// The gateway pauses four times as long as a step took, and at least this long while much is due.
 const PAUSE_MIN: Duration = Duration::from_millis(2);

@@ -14,6 +14,8 @@ pub struct Retention {
     pub idempotency_keys: Duration,
     /// MO messages.
     pub inbound: Duration,
+    /// Lines of the request log, which is in the record.
+    pub requests: Duration,
 }
 
 /// What one purge step deleted. Another step is due as long as it is not empty.

@@ -341,7 +341,8 @@ fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
         world.receipt("a", DeliveryOutcome::Delivered, None);
         let keep = Duration::from_secs(400 * 86_400);
         world.now = world.now.plus(keep + Duration::from_secs(2 * 86_400));
-        let keep = Retention { text: keep, messages: keep, idempotency_keys: keep, inbound: keep };
+        let keep =
+            Retention { text: keep, messages: keep, idempotency_keys: keep, inbound: keep, requests: keep };
         let purge = AnyCommand::from(PurgeRecords { keep, now: world.now });
         let late = AnyCommand::from(world.receipt_batch("a", DeliveryOutcome::Expired, None));
         let commands = if receipt_is_first { vec![late, purge] } else { vec![purge, late] };

@@ -319,7 +319,7 @@ fn check_mail(mail: &MailSection) -> Checked {
 /// A text must be kept longer than any delivery attempt, and a record longer than its text, receipts and undelivered
 /// events.
 fn check_retention(retention: &RetentionSection) -> Checked {
-    let RetentionSection { text, messages, idempotency_keys, inbound } = retention;
+    let RetentionSection { text, messages, idempotency_keys, inbound, requests } = retention;
     let days = |days: u64| Period::from_secs(days * 86_400);
     within("retention.text", *text, days(7), days(3_650))?;
     within("retention.messages", *messages, days(60), days(3_650))?;
@@ -333,7 +333,8 @@ fn check_retention(retention: &RetentionSection) -> Checked {
             return Err(("retention.idempotency_keys", why));
         }
     }
-    within("retention.inbound", *inbound, days(30), days(3_650))
+    within("retention.inbound", *inbound, days(30), days(3_650))?;
+    within("retention.requests", *requests, days(1), days(3_650))
 }
 
 fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {

@@ -203,6 +203,7 @@ pub struct RetentionSection {
     /// Default: same as `messages`.
     pub idempotency_keys: Option<Period>,
     pub inbound: Period,
+    pub requests: Period,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

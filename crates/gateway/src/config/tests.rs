@@ -25,6 +25,7 @@ fn retention_periods_have_bounds_and_order() {
         ("idempotency_keys = \"23h\"", "23h is not between 1d and 3650d"),
         ("idempotency_keys = \"401d\"", "401d is longer than messages, which is 400d"),
         ("inbound = \"29d\"", "29d is not between 30d and 3650d"),
+        ("requests = \"23h\"", "23h is not between 1d and 3650d"),
         ("inbound = \"for ever\"", "a time is a whole number and a unit"),
     ] {
         let actual = refused(lines).unwrap_err();

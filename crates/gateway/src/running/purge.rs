@@ -19,12 +19,13 @@ const PAUSE_MIN: Duration = Duration::from_millis(2);
 const PAUSE_HALVED_AFTER: Duration = Duration::from_secs(5);
 
 pub(super) fn retention(settings: &config::RetentionSection) -> Retention {
-    let config::RetentionSection { text, messages, idempotency_keys, inbound } = settings;
+    let config::RetentionSection { text, messages, idempotency_keys, inbound, requests } = settings;
     Retention {
         text: (*text).into(),
         messages: (*messages).into(),
         idempotency_keys: idempotency_keys.unwrap_or(*messages).into(),
         inbound: (*inbound).into(),
+        requests: (*requests).into(),
     }
 }
 

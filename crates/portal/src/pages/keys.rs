@@ -19,7 +19,7 @@ pub struct KeysPage {
 }
 
 /// How a list says where its last uses come from.
-pub const LAST_USE_NOTE: &str = "The last use is the last request with the right secret since the gateway started, or before that in the request log, which keeps seven days and not every request.";
+pub const LAST_USE_NOTE: &str = "The last use is the last request with the right secret since the gateway started, or before that in the request log, which is kept for some days and does not have every request.";
 
 /// An API key in the list.
 #[derive(Clone, Debug)]

@@ -35,9 +35,7 @@ pub use query::{
     Count, MessageFilter, MessagePage, RecipientFilter, RecordStatus, RecordTrouble, RecordedMessage, Scope,
     SearchLimits, TextPage, TextQuery,
 };
-pub use requests::{
-    REQUESTS_KEPT, Replay, RequestEntry, RequestFilter, RequestGroup, RequestKind, RequestPage,
-};
+pub use requests::{Replay, RequestEntry, RequestFilter, RequestGroup, RequestKind, RequestPage};
 pub(crate) use running::RunningRecord;
 
 /// The steps of messages, for those who show them.

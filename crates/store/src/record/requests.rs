@@ -6,10 +6,6 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
-use std::time::Duration;
-
-/// How long lines of the request log are kept.
-pub const REQUESTS_KEPT: Duration = Duration::from_secs(7 * 86_400);
 
 /// What a customer did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -84,7 +84,9 @@ impl Store {
     /// Makes the follower delete what is past its retention. [`Store::purge`] does it on the node with the engine.
     pub fn purge_record(&self, keep: Retention, now: Timestamp) {
         if let Some(record) = &self.inner.record {
-            record.following.purge(RecordRetention { messages_before: now.minus(keep.messages), now });
+            let Retention { messages, requests, .. } = keep;
+            let [messages_before, requests_before] = [messages, requests].map(|period| now.minus(period));
+            record.following.purge(RecordRetention { messages_before, requests_before, now });
         }
     }
 

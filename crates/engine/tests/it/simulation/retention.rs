@@ -21,6 +21,7 @@ const KEEP: Retention = Retention {
     messages: Duration::from_secs(6 * 86_400),
     idempotency_keys: Duration::from_secs(4 * 86_400),
     inbound: Duration::from_secs(3 * 86_400),
+    requests: Duration::from_secs(7 * 86_400),
 };
 /// The retention of a record after the last report of its message.
 const QUIET: Duration = Duration::from_secs(40 * 86_400);

@@ -1,7 +1,7 @@
 //! Deletes what is past its retention from the record, a bounded number of rows at a time.
 
+use crate::record::Resolution;
 use crate::record::database::rows::{resolution_to_stored, start_to_stored};
-use crate::record::{REQUESTS_KEPT, Resolution};
 use crate::sql::{Connection, OptionalExtension, params};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;
@@ -15,6 +15,8 @@ const ROWS_PER_STEP_MAX: i64 = 10_000;
 pub(crate) struct RecordRetention {
     /// Messages that were accepted before this time.
     pub messages_before: Timestamp,
+    /// Lines of the request log before this time.
+    pub requests_before: Timestamp,
     pub now: Timestamp,
 }
 
@@ -24,7 +26,7 @@ pub(super) fn purge(connection: &Connection, keep: RecordRetention) -> Result<bo
     let first_kept = MessageId::first_at(keep.messages_before).as_i64();
     let messages = purge_messages(&transaction, first_kept)?;
     let chunk = messages == 0 && purge_chunk(&transaction, first_kept)?;
-    let requests = purge_requests(&transaction, keep.now.minus(REQUESTS_KEPT))?;
+    let requests = purge_requests(&transaction, keep.requests_before)?;
     purge_figures(&transaction, keep.now)?;
     transaction.commit()?;
     Ok(messages > 0 || chunk || requests > 0)

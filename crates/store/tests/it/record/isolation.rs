@@ -96,7 +96,7 @@ fn message_of(account: AccountId, now: Timestamp) -> Acceptance {
     Acceptance { account, note, connection: ConnectionId::new(account.get()), ..sms(now) }
 }
 
-fn refused_request(account: AccountId) -> RequestEntry {
+pub(super) fn refused_request(account: AccountId) -> RequestEntry {
     RequestEntry {
         at: noon(),
         account: Some(account),

@@ -99,7 +99,7 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
     }
 
     // Each node purges its own record, and goes on purging until it finds nothing more.
-    let keep = Retention { text: DAY, messages: DAY, idempotency_keys: DAY, inbound: DAY };
+    let keep = Retention { text: DAY, messages: DAY, idempotency_keys: DAY, inbound: DAY, requests: DAY };
     late.purge_record(keep, noon().plus(DAY * 3));
     let is_purged = async {
         while late.message_history(Scope::Account(ALICE), sent[0]).await.expect("a read").is_some() {

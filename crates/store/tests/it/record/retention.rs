@@ -1,6 +1,8 @@
 //! The record deletes what is past its retention, and erases numbers as the store does.
 
+use super::isolation::refused_request;
 use super::{number, record_of};
+use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_store::Retention;
@@ -32,8 +34,9 @@ async fn messages_keys_and_figures_are_deleted_after_their_retention() {
     let world = World::with_record().await;
     deliver(&world, "id-1").await;
     assert_eq!(found(&world).await, 1);
-    let keep =
-        Retention { text: 30 * DAY, messages: 400 * DAY, idempotency_keys: 400 * DAY, inbound: 400 * DAY };
+    let days = [30, 400, 400, 400, 400].map(|days| days * DAY);
+    let [text, messages, idempotency_keys, inbound, requests] = days;
+    let keep = Retention { text, messages, idempotency_keys, inbound, requests };
     let later = world.now.plus(401 * DAY);
     let record = record_of(&world);
     for _ in 0..20 {
@@ -44,6 +47,24 @@ async fn messages_keys_and_figures_are_deleted_after_their_retention() {
         assert_eq!(number(&record, &format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
     assert_eq!(found(&world).await, 0);
+}
+
+#[tokio::test]
+async fn request_log_has_a_retention_of_its_own() {
+    let world = World::with_record().await;
+    deliver(&world, "id-1").await;
+    world.store.note_request(refused_request(ALICE));
+    world.store.flush_record().await.expect("the record answers");
+    let record = record_of(&world);
+    let keep = Retention { requests: 2 * DAY, ..KEEP };
+    for (days, left) in [(1, 1), (3, 0)] {
+        world.store.purge_record(keep, world.now.plus(days * DAY));
+        for _ in 0..20 {
+            world.store.flush_record().await.expect("the record answers");
+        }
+        assert_eq!(number(&record, "SELECT count(*) FROM request"), left, "after {days} days");
+    }
+    assert_eq!(found(&world).await, 1);
 }
 
 #[tokio::test]

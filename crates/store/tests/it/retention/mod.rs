@@ -21,6 +21,7 @@ pub(crate) const KEEP: Retention = Retention {
     messages: Duration::from_secs(400 * 86_400),
     idempotency_keys: Duration::from_secs(400 * 86_400),
     inbound: Duration::from_secs(30 * 86_400),
+    requests: Duration::from_secs(7 * 86_400),
 };
 
 impl World {

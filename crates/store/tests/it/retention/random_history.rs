@@ -19,6 +19,7 @@ const SHORT: Retention = Retention {
     messages: Duration::from_secs(60 * 86_400),
     idempotency_keys: Duration::from_secs(60 * 86_400),
     inbound: Duration::from_secs(30 * 86_400),
+    requests: Duration::from_secs(7 * 86_400),
 };
 
 #[derive(Clone, Copy, Debug)]
