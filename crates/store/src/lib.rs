@@ -30,7 +30,7 @@ pub use data_folder::erasure_list::ERASURES_FILE;
 pub use error::{BackendError, CopyError, MigrationError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
-pub use hermod_engine::tables::{OptOut, ReviewCase, ReviewState};
+pub use hermod_engine::tables::{OptOut, OptOutSource, ReviewCase, ReviewState};
 pub use nodes::envelope::NodeEnvelope;
 pub use record::database::filler::RecordFiller;
 pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};

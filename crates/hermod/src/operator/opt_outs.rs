@@ -22,6 +22,9 @@ pub(super) struct OptOutsArgs {
     /// How the opt-out was made, for the record
     #[arg(long, value_name = "TEXT", requires = "add")]
     how: Option<String>,
+    /// It is from a list of another system
+    #[arg(long, requires = "add")]
+    imported: bool,
     /// Remove the opt-out of this number
     #[arg(long, value_name = "NUMBER")]
     lift: Option<String>,
@@ -32,12 +35,13 @@ pub(super) struct OptOutsArgs {
 
 impl OptOutsArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let OptOutsArgs { name, add, how, lift, after } = self;
+        let OptOutsArgs { name, add, how, imported, lift, after } = self;
         let path = format!("{}/opt-outs", entries::path(Kind::Account, &name));
         if let Some(number) = add {
             let how = how.unwrap_or_else(|| "operator".to_owned());
             let path = format!("{path}/{}", escape(&number));
-            let response = client.send(Method::PUT, &path, RequestBody::json(&OptOutRequest { how })).await?;
+            let request = OptOutRequest { how, imported };
+            let response = client.send(Method::PUT, &path, RequestBody::json(&request)).await?;
             return client.print(&response, |OptOutView { number, at, .. }| {
                 format!("{} is opted out of {name} since {at}.\n", output::safe(&number))
             });

@@ -118,6 +118,7 @@ impl ListedView for OptOutView {
     const COLUMNS: &'static [Column<OptOutView>] = &[
         ("number", Left, |opt_out| opt_out.number.clone()),
         ("since", Left, |opt_out| opt_out.at.clone()),
+        ("source", Left, |opt_out| opt_out.source.clone()),
         ("how", Left, |opt_out| opt_out.how.clone()),
     ];
     const EMPTY: &'static str = "No opt-outs.";

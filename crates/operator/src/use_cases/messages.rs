@@ -14,7 +14,7 @@ use crate::views::paging::{Limit, Page};
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
-use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
+use hermod_store::{OptOut, OptOutSource, ReportId, ReviewCase, ReviewState};
 use serde_json::{Value, json};
 
 const DECIDED_BY_CHARS_MAX: usize = 100;
@@ -54,12 +54,18 @@ pub async fn add_opt_out(
     text: &str,
     request: Option<OptOutRequest>,
 ) -> Result<Created<OptOutView>, OperatorRefusal> {
-    let how = request.map_or_else(|| HOW_DEFAULT.to_owned(), |request| request.how);
+    let OptOutRequest { how, imported } =
+        request.unwrap_or_else(|| OptOutRequest { how: HOW_DEFAULT.to_owned(), imported: false });
     let how = words("how", how, 1, HOW_CHARS_MAX)?;
     let number = number(text)?;
     let id = find_account(gateway, account)?;
-    let entry = OptOut { account: id, number, how, now: gateway.clock.now() };
-    let detail = json!({ "how": &entry.how });
+    let source = match (imported, gateway.author.email()) {
+        (true, _) => OptOutSource::Import,
+        (false, Some(_)) => OptOutSource::Portal,
+        (false, None) => OptOutSource::Operator,
+    };
+    let entry = OptOut { account: id, number, source, how, now: gateway.clock.now() };
+    let detail = json!({ "how": &entry.how, "source": source.as_str() });
     let audited = gateway.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
     let is_new = audited.opt_out(entry.clone()).await?;
     let stored = gateway.store.opted_out(id, number).await?;

@@ -113,6 +113,9 @@ pub struct OptOutsQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptOutView {
     pub number: String,
+    /// Where it comes from: `keyword` (the handset sent one), `portal`, `operator` or `import`.
+    #[schema(pattern = "^(keyword|portal|operator|import)$", examples("operator"))]
+    pub source: String,
     /// How the opt-out was made.
     pub how: String,
     pub at: String,
@@ -127,8 +130,8 @@ impl Paged for OptOutView {
 }
 
 impl From<OptOut> for OptOutView {
-    fn from(OptOut { account: _, number, how, now }: OptOut) -> OptOutView {
-        OptOutView { number: number.to_string(), how, at: now.to_iso() }
+    fn from(OptOut { account: _, number, source, how, now }: OptOut) -> OptOutView {
+        OptOutView { number: number.to_string(), source: source.as_str().to_owned(), how, at: now.to_iso() }
     }
 }
 
@@ -143,6 +146,9 @@ pub struct OptOutRequest {
         examples("asked by phone")
     )]
     pub how: String,
+    /// Whether it is from a list of another system.
+    #[serde(default)]
+    pub imported: bool,
 }
 
 impl super::JsonBody for OptOutRequest {}

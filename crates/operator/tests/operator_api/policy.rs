@@ -13,11 +13,13 @@ async fn opt_out_is_added_listed_and_removed() {
     assert_eq!(made.status, 201, "{}", made.text);
     assert_eq!(
         made.body,
-        json!({"number": "+4915112345678", "how": "called us", "at": "2026-06-15T12:00:00Z"})
+        json!({"number": "+4915112345678", "source": "operator", "how": "called us", "at": "2026-06-15T12:00:00Z"})
     );
     let again = fixture.call("PUT", &format!("{base}/+4915112345678"), "", "").await;
     assert_eq!(again.status, 200, "{}", again.text);
-    fixture.call("PUT", &format!("{base}/+4915112345679"), "", "").await;
+    let listed = json!({"how": "from the old gateway", "imported": true});
+    let imported = fixture.put(&format!("{base}/+4915112345679"), listed).await;
+    assert_eq!(imported.body["source"], "import", "{}", imported.text);
     let first = fixture.get(&format!("{base}?limit=1")).await.body;
     assert_eq!(first["next"], "+4915112345678");
     let rest = fixture.get(&format!("{base}?limit=5&after=%2B4915112345678")).await.body;

@@ -56,6 +56,7 @@ async fn unassigned_messages_are_listed_in_pages_and_assigned_once() {
     let again = fixture.post(&path, json!({"account": "shop"})).await.status_and_error();
     assert_eq!(again, format!("404 NOT_FOUND: there is no unassigned message {second}"));
     let opted_out = fixture.get("/accounts/shop/opt-outs").await.body;
+    assert_eq!(opted_out["items"][0]["source"], "keyword", "{opted_out}");
     assert_eq!(
         opted_out["items"][0]["number"], "+4915112345678",
         "the opt-out keyword is applied on assignment"

@@ -33,6 +33,8 @@ pub struct OptOutsPage {
 pub struct OptOutRow {
     pub number: String,
     pub since: Time,
+    /// `keyword`, `portal`, `operator` or `import`.
+    pub source: String,
     /// `replied STOP`, or `asked by phone (added by jana@…)`.
     pub how: String,
 }

@@ -37,7 +37,7 @@ pub(super) async fn add(
     MemberForm { member, form: AddForm { number, note } }: MemberForm<AddForm>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let request = OptOutRequest { how: how(&member, &note) };
+    let request = OptOutRequest { how: how(&member, &note), imported: false };
     let acting = member.acting(&portal);
     let written = without_separators(&number);
     let refusal = match use_cases::add_opt_out(&acting, &member.account_name, &written, Some(request)).await {
@@ -106,7 +106,7 @@ pub(super) async fn import(
     let (acting, how) = (member.acting(&portal), how(&member, &import_note));
     let (mut added, mut known, mut wrong) = (0, 0, Vec::new());
     for (line, text) in lines {
-        let request = OptOutRequest { how: how.clone() };
+        let request = OptOutRequest { how: how.clone(), imported: true };
         let number = first_number(text);
         match use_cases::add_opt_out(&acting, &member.account_name, &number, Some(request)).await {
             Ok(stored) if stored.is_new => added += 1,

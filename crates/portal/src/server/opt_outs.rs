@@ -103,14 +103,15 @@ fn own_keywords(portal: &Portal, member: &Member) -> Vec<String> {
 }
 
 fn row(view: OptOutView) -> OptOutRow {
-    OptOutRow { number: view.number, since: time(&view.at).unwrap_or(Time(0)), how: view.how }
+    let OptOutView { number, source, how, at } = view;
+    OptOutRow { number, since: time(&at).unwrap_or(Time(0)), source, how }
 }
 
 /// `GET /accounts/{account}/opt-outs.csv`.
 pub(super) async fn export(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadTexts)?;
     let mut headings = String::new();
-    push_headings(&mut headings, &["number", "since", "how"]);
+    push_headings(&mut headings, &["number", "since", "source", "how"]);
     let (gateway, account) = (portal.gateway.clone(), member.account_name.clone());
     let first = Some((headings, None));
     let pieces = stream::unfold(first, move |state| {
@@ -123,8 +124,11 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
                 // The connection is cut, so that the file is seen to be incomplete.
                 Err(refusal) => return Some((Err(std::io::Error::other(refusal.to_string())), None)),
             };
-            for OptOutView { number, how, at } in &found.items {
-                push_row(&mut text, &[Cell::Phone(number), Cell::Text(at), Cell::Text(how)]);
+            for OptOutView { number, source, how, at } in &found.items {
+                push_row(
+                    &mut text,
+                    &[Cell::Phone(number), Cell::Text(at), Cell::Text(source), Cell::Text(how)],
+                );
             }
             Some((Ok(text), found.next.map(|next| (String::new(), Some(next)))))
         }

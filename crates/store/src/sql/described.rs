@@ -340,14 +340,15 @@ mod tests {
         let TableSql { sqlite, postgres, .. } = OptOut::sql();
         assert_eq!(
             &*sqlite.put,
-            "INSERT INTO opt_out (\"account\", \"number\", \"how\", \"at\") VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (\"account\", \"number\") DO UPDATE SET \"how\" = excluded.\"how\", \"at\" = excluded.\"at\""
+            "INSERT INTO opt_out (\"account\", \"number\", \"source\", \"how\", \"at\") VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT (\"account\", \"number\") DO UPDATE SET \
+             \"source\" = excluded.\"source\", \"how\" = excluded.\"how\", \"at\" = excluded.\"at\""
         );
         assert_eq!(&*sqlite.delete, "DELETE FROM opt_out WHERE \"account\" = ?1 AND \"number\" = ?2");
         assert_eq!(
             &*postgres.add,
-            "INSERT INTO opt_out (\"account\", \"number\", \"how\", \"at\") \
-             SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[])"
+            "INSERT INTO opt_out (\"account\", \"number\", \"source\", \"how\", \"at\") \
+             SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::int8[])"
         );
         assert_eq!(
             &*postgres.delete,

@@ -59,8 +59,7 @@ async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
     store.audited(vec![entry("one"), entry("two")]).change_catalogue(puts(1, "one")).await.unwrap();
     let taken = store.audited(vec![entry("taken")]).change_catalogue(puts(2, "one")).await;
     assert!(matches!(taken, Err(StoreError::NameTaken { .. })), "{taken:?}");
-    let opt_out =
-        OptOut::by_keyword(AccountId::new(1), recipient(), noon());
+    let opt_out = OptOut::by_keyword(AccountId::new(1), recipient(), noon());
     assert!(store.audited(vec![entry("opt-out")]).opt_out(opt_out.clone()).await.unwrap());
     assert!(!store.audited(vec![entry("repeated")]).opt_out(opt_out).await.unwrap());
     store.audited(vec![entry("noted")]).note_in_audit_log().await.unwrap();

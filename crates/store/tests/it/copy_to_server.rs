@@ -65,11 +65,7 @@ pub(crate) async fn killed_store() -> Option<World> {
     }
     world.send(Acceptance { text: MessageText::parse("nul \0 in it").expect("a text"), ..world.sms() }).await;
     let now = world.now;
-    world
-        .store
-        .opt_out(OptOut::by_keyword(ALICE, number(1), now))
-        .await
-        .expect("done");
+    world.store.opt_out(OptOut::by_keyword(ALICE, number(1), now)).await.expect("done");
     world.store.flush_record().await.expect("the record is complete");
     world.folder = copy_of(world.path());
     Some(world)

@@ -84,8 +84,7 @@ async fn error_403_sender_not_approved_or_blocked() {
 async fn error_403_recipient_opted_out() {
     let service = Service::start().await;
     let number = Msisdn::parse(DE).unwrap();
-    let entry =
-        OptOut::by_keyword(service.account(ACME), number, service.clock.now());
+    let entry = OptOut::by_keyword(service.account(ACME), number, service.clock.now());
     service.gateway().store.opt_out(entry).await.unwrap();
     assert_eq!(status_and_code(&service.sms(ACME, DE, "hello").await), (403, "RECIPIENT_OPTED_OUT"));
     assert_eq!(service.sms("other", DE, "hello").await.status, 202, "the opt-out holds for one account only");

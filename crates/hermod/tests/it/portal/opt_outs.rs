@@ -65,6 +65,7 @@ async fn import_tells_about_every_line_and_export_is_safe_in_a_spreadsheet() {
     assert!(file.headers["content-disposition"].contains("opt-outs-2026-11-15.csv"));
     assert!(file.headers["content-type"].starts_with("text/csv"));
     assert!(file.text.contains("4915112345678,2026-11-15T"), "{}", file.text);
+    assert_eq!(file.text.matches(",import,").count(), 2, "{}", file.text);
     assert!(file.text.contains("'=cmd|") && !file.text.contains(",=cmd"), "{}", file.text);
     let many = "+4915112345678\n".repeat(1_001);
     for (numbers, count) in [(many.as_str(), "1001"), (" \n", "0")] {

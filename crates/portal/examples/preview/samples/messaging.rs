@@ -222,9 +222,10 @@ fn senders() -> SendersPage {
 }
 
 fn opt_outs() -> OptOutsPage {
-    let row = |number: &str, days: i64, how: &str| OptOutRow {
+    let row = |number: &str, days: i64, source: &str, how: &str| OptOutRow {
         number: number.to_owned(),
         since: ago(days * DAY),
+        source: source.to_owned(),
         how: how.to_owned(),
     };
     OptOutsPage {
@@ -232,9 +233,9 @@ fn opt_outs() -> OptOutsPage {
         search: Field::default(),
         is_filtered: false,
         rows: vec![
-            row("+4915112345601", 1, "replied STOP"),
-            row("+436641234568", 2, "replied STOPP"),
-            row("+46701234599", 9, "asked by phone (added by jana.petersen@lindgren.example)"),
+            row("+4915112345601", 1, "keyword", "replied STOP"),
+            row("+436641234568", 2, "keyword", "replied STOPP"),
+            row("+46701234599", 9, "portal", "asked by phone (added by jana.petersen@lindgren.example)"),
         ],
         next: Some("?after=46701234599".to_owned()),
         change: Some(ChangeOptOuts {
