@@ -1,9 +1,9 @@
-//! The tables of MO messages of accounts, and of the last number that each account's messages were given.
+//! The tables of MO messages: those of accounts with the last number that each was given, and those whose number no account owns.
 
 use crate::tables::TableError;
 use crate::tables::columns::{End, one_column};
 use crate::tables::described::{stored_fields, stored_table};
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::MoEncoding;
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
@@ -74,4 +74,34 @@ stored_table! { inbound_counter: InboundCounter { account, last, newest => messa
 pub trait InboundRows {
     /// Returns the counter of an account, or `None` before its first MO message.
     fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError>;
+}
+
+/// An unassigned MO message.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct UnassignedRow {
+    pub message: MessageId,
+    pub carrier: CarrierId,
+    pub from: String,
+    pub to: String,
+    pub text: String,
+    pub wire: Wire,
+    /// The number of parts that were never received.
+    pub missing: u8,
+    pub received_at: Timestamp,
+}
+
+stored_table! {
+    unassigned_inbound: UnassignedRow {
+        message, carrier, from => source, to => dest, text as MessageText, wire, missing, received_at,
+    },
+    key (message: MessageId)
+}
+
+/// Reads MO messages to numbers that belong to no account.
+pub trait UnassignedInboundRows {
+    /// Returns a message, if it is there.
+    fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedRow>, TableError>;
+
+    /// Returns the ids of the oldest messages with ids below one, at most `limit`.
+    fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError>;
 }

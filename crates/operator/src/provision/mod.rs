@@ -25,7 +25,6 @@ mod names;
 mod operator;
 mod plan;
 mod planning;
-mod previous_secret;
 mod price;
 mod route;
 mod screen;

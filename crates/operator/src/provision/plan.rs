@@ -1,8 +1,8 @@
-//! The plan of a catalogue change.
+//! The plan of a catalogue change, and how it shows what changes.
 
 use crate::provision::documents::EntryNames;
 use crate::provision::kind::Kind;
-use hermod_domain::catalogue::Catalogue;
+use hermod_domain::catalogue::{Catalogue, PreviousSecret};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_gateway::secrets::Secret;
@@ -161,4 +161,20 @@ pub struct FieldLeft {
 pub struct Made {
     pub key: String,
     pub secret: Secret,
+}
+
+/// Returns what changed about the secret before the current one: until when it is valid.
+pub(super) fn previous_changes(
+    field: &str,
+    before: Option<&PreviousSecret>,
+    after: Option<&PreviousSecret>,
+) -> Option<FieldChange> {
+    let until = |previous: Option<&PreviousSecret>| {
+        previous.map_or(Value::Null, |previous| Value::from(previous.until.to_iso()))
+    };
+    (before != after).then(|| FieldChange {
+        field: field.to_owned(),
+        before: until(before),
+        after: until(after),
+    })
 }

@@ -1,6 +1,5 @@
 //! One-time links, by which a user chooses a password and accepts an invitation, or chooses another password.
 
-use super::invitation::Invitation;
 use super::sessions::SignedIn;
 use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
 use crate::author::{Acting, Author};
@@ -213,4 +212,17 @@ pub async fn use_link(
     let change = SignInChange::Link { hash, account, courier };
     let proof = second_factor::write_sign_in(gateway, &author, &link.email, change, tokens).await?;
     Ok(SignedIn { user: link.user, proof })
+}
+
+/// An invitation, or a link for another password.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    pub email: String,
+    /// The end of the link. The person who opens it chooses the password.
+    pub token: Secret,
+    pub expires_at: Timestamp,
+    /// Whether the user already had a password.
+    pub is_reset: bool,
+    /// Whether the link replaces the password and removes the second factor of a user who had them before.
+    pub starts_afresh: bool,
 }

@@ -1,9 +1,15 @@
-//! The mails that users get.
+//! The mails that users get, and the one for a forgotten password.
 
-use super::invitation::Invitation;
-use hermod_domain::catalogue::Role;
+use super::UserRefusal;
+use super::links::{Invitation, make_link};
+use crate::author::{Acting, Author};
+use crate::provision::canonical_email;
+use hermod_domain::catalogue::{LinkCourier, Role};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::Mail;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A link to accept an invitation, or to choose another password.
 pub(super) fn of_link(gateway: &Gateway, invitation: &Invitation, account: Option<&str>) -> Mail {
@@ -42,4 +48,28 @@ pub(super) fn of_invitation(gateway: &Gateway, email: &str, account: &str, role:
         gateway.portal_url
     );
     Mail { to: email.to_owned(), subject: format!("Invitation to {account}"), text }
+}
+
+/// A user gets a link for a forgotten password at most this often.
+const RESET_EVERY: Duration = Duration::from_secs(300);
+
+/// Mails a link for another password, if there is such a user and no link was made a short while ago. The caller must not wait
+/// for it: the time would tell whether the user exists.
+pub async fn send_reset(
+    gateway: &Arc<Gateway>,
+    email: &str,
+    source: Option<IpAddr>,
+) -> Result<(), UserRefusal> {
+    let Some(email) = canonical_email(email) else { return Ok(()) };
+    let catalogue = gateway.catalogue();
+    let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
+    let Some((id, _)) = found else { return Ok(()) };
+    let now = gateway.clock.now();
+    let tokens = gateway.store.user_tokens(id, now).await?;
+    if tokens.iter().any(|token| token.purpose.is_link() && now.since(token.made_at) < RESET_EVERY) {
+        return Ok(());
+    }
+    let acting = Acting { gateway: gateway.clone(), author: Author::user(&email, source) };
+    let link = make_link(&acting, &email, None, LinkCourier::Mail).await?;
+    Ok(gateway.mail.send(of_link(gateway, &link, None))?)
 }

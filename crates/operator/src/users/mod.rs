@@ -1,9 +1,7 @@
 //! Users of the portal: signing in, sessions, one-time links. No protocol is known here.
 
 mod code_sign_in;
-mod forgotten;
 mod hashing;
-mod invitation;
 mod invitations;
 mod links;
 mod mails;
@@ -13,14 +11,14 @@ mod sign_in;
 mod team;
 
 pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
-pub use forgotten::send_reset;
 pub use hermod_domain::catalogue::Role;
-pub use invitation::Invitation;
 pub use invitations::{
     OwnInvitation, OwnMembership, accept_invitation, accept_with_link, decline_invitation, leave_account,
     list_invitations, list_memberships,
 };
+pub use links::Invitation;
 pub use links::{Link, find_link, invite, use_link};
+pub use mails::send_reset;
 pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
     switch_off_second_factor,

@@ -4,7 +4,7 @@
 //! A link is mailed to the address. Where the gateway sends no mail, the owner sees the link of an invitation to pass it on; such
 //! a link never replaces a password (see [`User::link_use`]).
 
-use super::invitation::Invitation;
+use super::links::Invitation;
 use super::links::{self, INVITATION_KEPT, write_membership};
 use super::sessions::list_sessions;
 use super::{UserRefusal, mails, seconds};

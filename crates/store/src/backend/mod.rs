@@ -32,11 +32,10 @@ use crate::sql::read_results::{
 };
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{
-    audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
-    delivery_figures, engine_reads, erasure, erasure_scans, errors, given_up_reports, inbound, late_parts,
-    ledger, nodes, opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews,
-    set_aside, unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due,
-    webhook_listing, webhook_purging,
+    audit_log, balances, carrier_ids, catalogue, customer_requests, day_totals, delivery_figures,
+    engine_reads, erasure, erasure_scans, errors, given_up_reports, inbound, late_parts, ledger, nodes,
+    opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside,
+    unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing, webhook_purging,
 };
 use crate::sqlite::database::Database;
 pub use crate::sqlite::salvage::Salvage;
@@ -191,7 +190,7 @@ reads! {
     fn complete_queues(queues: Vec<QueueSnapshot>) -> Vec<CarrierQueue> = engine_reads::complete_queues(queues);
     fn conversation_handsets(after: Option<i64>) -> NumberPage<i64> = erasure_scans::conversation_handsets(after);
     fn conversation_page(after: Option<ConversationKey>, limit: usize) -> Vec<(ConversationKey, Timestamp)>
-        = conversations::read_conversation_page(after.as_ref(), limit);
+        = inbound::read_conversation_page(after.as_ref(), limit);
     fn count_reports(of: ConnectionId) -> u64 = reports::count_reports(of);
     fn count_set_aside() -> SetAsideCount = set_aside::count_set_aside();
     fn customer_request(id: u64) -> Option<CustomerRequest> = customer_requests::find(id);
@@ -274,7 +273,7 @@ reads! {
     fn recent_carrier_ids(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);
     fn unassigned_sources(after: Option<i64>) -> NumberPage<i64> = erasure_scans::unassigned_sources(after);
     fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnassignedMo>
-        = unassigned_inbound::read_unassigned_page(since, limit);
+        = inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
     fn user_token(digest: TokenDigest) -> Option<UserToken> = user_tokens::find(digest);

@@ -1,13 +1,16 @@
-//! SQL for MO messages of accounts.
+//! SQL for MO messages: those of accounts, those whose number no account owns, and the conversations that decide whose a reply is.
 
-use crate::sql::SqlTables;
 use crate::sql::columns::stored_message;
-use crate::sql::{Connection, OptionalExtension, Row, described, params};
-use hermod_domain::ids::AccountId;
+use crate::sql::{Connection, OptionalExtension, Row, SqlTables, described, params};
+use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoContent;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{InboundParties, InboundRecord, MoMessage, PAGE_ROWS_MAX};
-use hermod_engine::tables::{InboundCounter, InboundRow, InboundRows, TableError, Wire};
+use hermod_engine::ops::{InboundParties, InboundRecord, MoMessage, PAGE_ROWS_MAX, UnassignedMo};
+use hermod_engine::tables::{
+    Conversation, ConversationKey, ConversationRow, ConversationRows, InboundCounter, InboundRow,
+    InboundRows, TableError, UnassignedInboundRows, UnassignedRow, Wire,
+};
 
 impl InboundRows for SqlTables<'_> {
     fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError> {
@@ -97,4 +100,58 @@ fn read_record(row: &Row<'_>) -> Result<InboundRecord, TableError> {
         text: row.get(4)?,
         received_at: Timestamp::from_millis(row.get(5)?),
     })
+}
+
+impl ConversationRows for SqlTables<'_> {
+    fn conversation(&self, handset: Msisdn, number: &str) -> Result<Option<Conversation>, TableError> {
+        let key = params![handset.number().cast_signed(), number];
+        let row: Option<ConversationRow> =
+            described::row(self.connection, "WHERE handset = ?1 AND number = ?2", key)?;
+        Ok(row.map(|row| row.last))
+    }
+}
+
+/// Returns the rows after a key in the order of their keys, each with the time of its last message.
+pub(crate) fn read_conversation_page(
+    connection: &Connection,
+    after: Option<&ConversationKey>,
+    limit: usize,
+) -> Result<Vec<(ConversationKey, Timestamp)>, TableError> {
+    let (handset, number) =
+        after.map_or((0, ""), |key| (key.handset.number().cast_signed(), key.number.as_str()));
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rest = "WHERE (handset, number) > (?1, ?2) ORDER BY handset, number LIMIT ?3";
+    let rows: Vec<ConversationRow> = described::rows(connection, rest, params![handset, number, limit])?;
+    Ok(rows.into_iter().map(|ConversationRow { key, last }| (key, last.at)).collect())
+}
+
+impl UnassignedInboundRows for SqlTables<'_> {
+    fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedRow>, TableError> {
+        described::row(self.connection, "WHERE message = ?1", [message.as_i64()])
+    }
+
+    fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT message FROM unassigned_inbound WHERE message < ?1 ORDER BY message LIMIT ?2",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![message.as_i64(), limit], |row| Ok(stored_message(row, 0)))?;
+        rows.map(|row| row?).collect()
+    }
+}
+
+/// Returns unassigned messages with ids above `since`, oldest first.
+pub(crate) fn read_unassigned_page(
+    connection: &Connection,
+    since: Option<MessageId>,
+    limit: u32,
+) -> Result<Vec<UnassignedMo>, TableError> {
+    let bounds = params![since.map_or(0, MessageId::as_i64), limit.clamp(1, PAGE_ROWS_MAX)];
+    let rows: Vec<UnassignedRow> =
+        described::rows(connection, "WHERE message > ?1 ORDER BY message LIMIT ?2", bounds)?;
+    let listed = rows.into_iter().map(|row| {
+        let UnassignedRow { message, carrier, from, to, text, received_at, .. } = row;
+        UnassignedMo { message, carrier, from, to, text, received_at }
+    });
+    Ok(listed.collect())
 }

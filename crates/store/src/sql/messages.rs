@@ -1,15 +1,15 @@
-//! SQL for MT messages: one row each, from acceptance until it is purged.
+//! SQL for MT messages: one row each, from acceptance until it is purged; their exceptional facts, and their names on SMPP 3.3 binds.
 
-use crate::sql::SqlTables;
-use crate::sql::blobs;
 use crate::sql::columns::{encoding_to_stored, stored_number, stored_sender};
-use crate::sql::{OptionalExtension, RowKey, params};
+use crate::sql::{OptionalExtension, RowKey, SqlTables, blobs, described, params};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
+    AliasRow, AliasRows, LastAlias, MessageChange, MessageExceptionRows, MessageExceptions, MessageOrigin,
+    MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
 };
 
 /// The row of a message.
@@ -198,5 +198,46 @@ impl MessageRows for SqlTables<'_> {
             .query_row([message.as_i64()], |row| row.get(0))
             .optional()?;
         Ok(settled_at.flatten().map(Timestamp::from_millis))
+    }
+}
+
+impl MessageExceptionRows for SqlTables<'_> {
+    fn message_exceptions(&self, message: MessageId) -> Result<MessageExceptions, TableError> {
+        let row = self
+            .connection
+            .prepare_cached(
+                "SELECT failed_over, unknown_at, late_receipts FROM message_exception WHERE message = ?1",
+            )?
+            .query_row([message.as_i64()], |row| {
+                Ok(MessageExceptions {
+                    has_failed_over: row.get(0)?,
+                    unknown_at: row.get::<Option<i64>>(1)?.map(Timestamp::from_millis),
+                    // A number out of range counts as above every limit, so that no decision fails because of it.
+                    late_receipts: u32::try_from(row.get::<i64>(2)?).unwrap_or(u32::MAX),
+                })
+            })
+            .optional()?;
+        Ok(row.unwrap_or_default())
+    }
+
+    fn has_refused(&self, message: MessageId, carrier: CarrierId) -> Result<bool, TableError> {
+        let mut refusal = self
+            .connection
+            .prepare_cached("SELECT 1 FROM carrier_refusal WHERE message = ?1 AND carrier = ?2")?;
+        Ok(refusal.exists(params![message.as_i64(), carrier.get()])?)
+    }
+}
+
+impl AliasRows for SqlTables<'_> {
+    fn last_aliases(&self) -> Result<Vec<(AccountId, Alias)>, TableError> {
+        let rows: Vec<LastAlias> = described::rows(self.connection, "", [])?;
+        Ok(rows.into_iter().map(|row| (row.account, row.last)).collect())
+    }
+
+    fn aliased_message(&self, account: AccountId, alias: Alias) -> Result<Option<MessageId>, TableError> {
+        let key = params![account.get(), alias.get()];
+        let row: Option<AliasRow> =
+            described::row(self.connection, "WHERE account = ?1 AND alias = ?2", key)?;
+        Ok(row.map(|row| row.message))
     }
 }

@@ -5,14 +5,12 @@
 //! bits, texts and octets.
 
 pub(crate) mod account_statement;
-pub(crate) mod aliases;
 pub(crate) mod audit_log;
 pub(crate) mod balances;
 pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
 pub(crate) mod catalogue;
 pub(crate) mod columns;
-pub(crate) mod conversations;
 pub(crate) mod copied_rows;
 pub(crate) mod copy_progress;
 pub(crate) mod customer_requests;
@@ -32,7 +30,6 @@ pub(crate) mod inbound;
 pub(crate) mod jobs;
 pub(crate) mod late_parts;
 pub(crate) mod ledger;
-pub(crate) mod message_exceptions;
 pub(crate) mod message_texts;
 pub(crate) mod messages;
 pub(crate) mod mo_blobs;
@@ -54,12 +51,10 @@ mod row;
 pub(crate) mod set_aside;
 mod statement;
 pub(crate) mod timeline;
-pub(crate) mod unassigned_inbound;
 pub(crate) mod unnamed_parts;
 pub(crate) mod unreadable;
 pub(crate) mod user_tokens;
 pub(crate) mod waiting_messages;
-pub(crate) mod webhook_attempts;
 pub(crate) mod webhook_due;
 pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;

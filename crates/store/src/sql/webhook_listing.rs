@@ -1,17 +1,16 @@
-//! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up.
+//! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up; and their attempts.
 
 use crate::sql::reports::stored_told;
-use crate::sql::webhook_attempts::attempts;
-use crate::sql::webhook_events::{event_id, event_message, stored_end};
-use crate::sql::{Connection, OptionalExtension, Row, ToSql, params};
+use crate::sql::webhook_events::{event_id, event_message, stored_end, stored_range};
+use crate::sql::{Connection, OptionalExtension, Row, SqlTables, ToSql, described, params};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{
-    Endpoint, EventId, FAILED_PASSED_OVER_MAX, WEBHOOKS_COUNTED_MAX, WebhookAttempt, WebhookFigures,
-    WebhookFilter, WebhookRecord, WebhookState, WebhookStatus,
+    AttemptOutcome, Endpoint, EventId, FAILED_PASSED_OVER_MAX, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_COUNTED_MAX,
+    WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord, WebhookState, WebhookStatus,
 };
-use hermod_engine::tables::{EventKey, TableError};
+use hermod_engine::tables::{EventKey, EventRange, StoredAttempt, StoredOutcome, TableError};
 use std::cmp::Reverse;
 
 // The queries for events by state, all with the same columns. Delivered events have no index, which would cost every event a
@@ -150,4 +149,37 @@ fn figures(connection: &Connection, endpoint: Endpoint) -> Result<WebhookFigures
         oldest: oldest.map(Timestamp::from_millis),
         failed: failed.cast_unsigned(),
     })
+}
+
+impl SqlTables<'_> {
+    pub(super) fn delete_attempts_without_event(&self, range: EventRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
+                     AND NOT EXISTS (SELECT 1 FROM webhook e
+                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
+                     AND NOT EXISTS (SELECT 1 FROM webhook_past e
+                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
+            )?
+            .execute(stored_range(range))?;
+        Ok(())
+    }
+}
+
+/// Returns the attempts to post an event, oldest first.
+pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<WebhookAttempt>, TableError> {
+    let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+    let rows: Vec<StoredAttempt> = described::rows(
+        connection,
+        "WHERE account = ?1 AND kind = ?2 AND event = ?3 ORDER BY no LIMIT ?4",
+        params![account.get(), kind.as_u8(), event.0.cast_signed(), WEBHOOK_ATTEMPTS_KEPT],
+    )?;
+    let attempt = |StoredAttempt { at, took, outcome, response, .. }: StoredAttempt| {
+        let outcome = match outcome {
+            StoredOutcome::Status(status) => AttemptOutcome::Status(status),
+            StoredOutcome::Failed(why) => AttemptOutcome::Failed(why),
+        };
+        WebhookAttempt { at, took, outcome, response }
+    };
+    Ok(rows.into_iter().map(attempt).collect())
 }

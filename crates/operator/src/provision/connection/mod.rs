@@ -9,7 +9,7 @@ use crate::provision::documents::EntryNames;
 use crate::provision::draft::{Draft, FileEntry, required};
 use crate::provision::kind::Kind;
 use crate::provision::names::NameForm;
-use crate::provision::previous_secret::previous_changes;
+use crate::provision::plan::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, names, values};
 use hermod_domain::catalogue::{AllowList, CodingZero, Connection, InboundForm};
 use hermod_domain::ids::AccountId;
