@@ -30,55 +30,53 @@ const TOGETHER_MAX: usize = 4_096;
 /// Rows read for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 
-impl SqlTables<'_> {
-    fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&create_table(&format!("{TABLE}_{}", day.get())))?)
-    }
+fn create_carrier_id_day(connection: &Connection, day: Day) -> Result<(), TableError> {
+    Ok(connection.execute_batch(&create_table(&format!("{TABLE}_{}", day.get())))?)
+}
 
-    fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
-        let day = day.get();
-        Ok(self.connection.execute_batch(&format!("ALTER TABLE {TABLE}_{day} RENAME TO {RETIRED}_{day}"))?)
-    }
+fn retire_carrier_id_day(connection: &Connection, day: Day) -> Result<(), TableError> {
+    let day = day.get();
+    Ok(connection.execute_batch(&format!("ALTER TABLE {TABLE}_{day} RENAME TO {RETIRED}_{day}"))?)
+}
 
-    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<(), TableError> {
-        let table = format!("{RETIRED}_{}", day.get());
-        self.connection
-            .prepare_cached(&format!(
-                "DELETE FROM {table}
-                 WHERE (carrier, key, raw, message, part) IN
-                     (SELECT carrier, key, raw, message, part FROM {table} LIMIT ?1)"
-            ))?
-            .execute([limit])?;
-        Ok(())
-    }
+fn delete_retired_carrier_ids(connection: &Connection, day: Day, limit: u32) -> Result<(), TableError> {
+    let table = format!("{RETIRED}_{}", day.get());
+    connection
+        .prepare_cached(&format!(
+            "DELETE FROM {table}
+             WHERE (carrier, key, raw, message, part) IN
+                 (SELECT carrier, key, raw, message, part FROM {table} LIMIT ?1)"
+        ))?
+        .execute([limit])?;
+    Ok(())
+}
 
-    fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
-    }
+fn drop_retired_carrier_id_day(connection: &Connection, day: Day) -> Result<(), TableError> {
+    Ok(connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
+}
 
-    fn add_carrier_id(
-        &self,
-        carrier: CarrierId,
-        remote: &RemoteId,
-        tie: &IdAssignment,
-    ) -> Result<(), TableError> {
-        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
-        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
-        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
-        Ok(())
-    }
+fn add_carrier_id(
+    connection: &Connection,
+    carrier: CarrierId,
+    remote: &RemoteId,
+    tie: &IdAssignment,
+) -> Result<(), TableError> {
+    let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+    let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
+    write_row(connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+    Ok(())
+}
 
-    fn put_carrier_id(
-        &self,
-        carrier: CarrierId,
-        remote: &RemoteId,
-        tie: &IdAssignment,
-    ) -> Result<(), TableError> {
-        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
-        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES} {IN_PLACE}");
-        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
-        Ok(())
-    }
+fn put_carrier_id(
+    connection: &Connection,
+    carrier: CarrierId,
+    remote: &RemoteId,
+    tie: &IdAssignment,
+) -> Result<(), TableError> {
+    let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+    let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES} {IN_PLACE}");
+    write_row(connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+    Ok(())
 }
 
 impl CarrierIdRows for SqlTables<'_> {
@@ -90,15 +88,17 @@ impl CarrierIdRows for SqlTables<'_> {
 
     fn change_carrier_id(&self, change: &CarrierIdChange) -> Result<(), TableError> {
         match change {
-            CarrierIdChange::CreateDay(day) => self.create_carrier_id_day(*day),
-            CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
-            CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
-            CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
+            CarrierIdChange::CreateDay(day) => create_carrier_id_day(self.connection, *day),
+            CarrierIdChange::RetireDay(day) => retire_carrier_id_day(self.connection, *day),
+            CarrierIdChange::DeleteRetired { day, limit } => {
+                delete_retired_carrier_ids(self.connection, *day, *limit)
+            }
+            CarrierIdChange::DropRetiredDay(day) => drop_retired_carrier_id_day(self.connection, *day),
             CarrierIdChange::Add { carrier, remote, assignment: tie } => {
-                self.add_carrier_id(*carrier, remote, tie)
+                add_carrier_id(self.connection, *carrier, remote, tie)
             }
             CarrierIdChange::Put { carrier, remote, assignment: tie } => {
-                self.put_carrier_id(*carrier, remote, tie)
+                put_carrier_id(self.connection, *carrier, remote, tie)
             }
         }
     }

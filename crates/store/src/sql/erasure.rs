@@ -4,6 +4,7 @@ use crate::sql::SqlTables;
 use crate::sql::carrier_ids::split_id;
 use crate::sql::columns::{stored_message, stored_number};
 use crate::sql::erasure_scopes::ErasureScopes;
+use crate::sql::message_texts::erase_text;
 use crate::sql::purging::{origin_to_blob, read_origin};
 use crate::sql::read_results::{CoveredInbound, CoveredMessage, Page};
 use crate::sql::{Connection, OptionalExtension, Params, Row, params};
@@ -22,102 +23,114 @@ pub(crate) const ROWS_PER_READ: usize = 10_000;
 /// Runs in the writer's batch for every message to erase.
 const ERASABLE: &str = "SELECT carrier, dest, origin, settled_at IS NOT NULL FROM message WHERE id = ?1";
 
-impl SqlTables<'_> {
-    fn put_erased_message(
-        &self,
-        message: MessageId,
-        to: u64,
-        origin: Option<&OriginRow>,
-    ) -> Result<(), TableError> {
-        let origin = origin.map(origin_to_blob);
-        self.connection
-            .prepare_cached("UPDATE message SET dest = ?2, origin = ?3 WHERE id = ?1")?
-            .execute(params![message.as_i64(), to.cast_signed(), origin.as_deref()])?;
-        self.erase_text(message)
-    }
+fn put_erased_message(
+    connection: &Connection,
+    message: MessageId,
+    to: u64,
+    origin: Option<&OriginRow>,
+) -> Result<(), TableError> {
+    let origin = origin.map(origin_to_blob);
+    connection
+        .prepare_cached("UPDATE message SET dest = ?2, origin = ?3 WHERE id = ?1")?
+        .execute(params![message.as_i64(), to.cast_signed(), origin.as_deref()])?;
+    erase_text(connection, message)
+}
 
-    fn erase_unnamed_parts(
-        &self,
-        carrier: CarrierId,
-        to: Msisdn,
-        message: MessageId,
-    ) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3")?
-            .execute(params![carrier.get(), stored(to), message.as_i64()])?;
-        Ok(())
-    }
+fn erase_unnamed_parts(
+    connection: &Connection,
+    carrier: CarrierId,
+    to: Msisdn,
+    message: MessageId,
+) -> Result<(), TableError> {
+    connection
+        .prepare_cached("DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3")?
+        .execute(params![carrier.get(), stored(to), message.as_i64()])?;
+    Ok(())
+}
 
-    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
-            )?
-            .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
-        Ok(())
-    }
+fn put_erased_inbound(connection: &Connection, key: InboundKey, from: u64) -> Result<(), TableError> {
+    connection
+        .prepare_cached(
+            "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
+        )?
+        .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
+    Ok(())
+}
 
-    fn erase_others(&self, kind: ErasableKind, scope: &ErasureScope) -> Result<(), TableError> {
-        let (table, condition) = others(kind);
-        let statement = match kind {
-            ErasableKind::ParkedReceipt => format!("UPDATE {table} SET source = NULL WHERE {condition}"),
-            ErasableKind::Review | ErasableKind::Conversation | ErasableKind::UnassignedInbound => {
-                format!("DELETE FROM {table} WHERE {condition}")
-            }
-        };
-        self.run(&statement, params![stored(scope.number), scope.until.as_millis(), account_of(scope)])
-    }
+fn erase_others(connection: &Connection, kind: ErasableKind, scope: &ErasureScope) -> Result<(), TableError> {
+    let (table, condition) = others(kind);
+    let statement = match kind {
+        ErasableKind::ParkedReceipt => format!("UPDATE {table} SET source = NULL WHERE {condition}"),
+        ErasableKind::Review | ErasableKind::Conversation | ErasableKind::UnassignedInbound => {
+            format!("DELETE FROM {table} WHERE {condition}")
+        }
+    };
+    run(connection, &statement, params![stored(scope.number), scope.until.as_millis(), account_of(scope)])
+}
 
-    fn erase_carrier_id(&self, id: &DayCarrierId) -> Result<(), TableError> {
-        let DayCarrierId { day, carrier, remote, part: PartKey { account: _, message, part } } = id;
-        let (key, raw) = split_id(remote);
-        self.run(
-            &format!(
-                "UPDATE remote_{} SET dest = 0
-                 WHERE carrier = ?1 AND key = ?2 AND raw = ?3 AND message = ?4 AND part = ?5",
-                day.get()
-            ),
-            params![carrier.get(), key.octets(), raw, message.as_i64(), part.get()],
-        )
-    }
+fn erase_carrier_id(connection: &Connection, id: &DayCarrierId) -> Result<(), TableError> {
+    let DayCarrierId { day, carrier, remote, part: PartKey { account: _, message, part } } = id;
+    let (key, raw) = split_id(remote);
+    run(
+        connection,
+        &format!(
+            "UPDATE remote_{} SET dest = 0
+             WHERE carrier = ?1 AND key = ?2 AND raw = ?3 AND message = ?4 AND part = ?5",
+            day.get()
+        ),
+        params![carrier.get(), key.octets(), raw, message.as_i64(), part.get()],
+    )
+}
 
-    fn erase_response(&self, attempt: AttemptKey) -> Result<(), TableError> {
-        let AttemptKey { event: EventKey { endpoint: Endpoint { account, kind }, event }, no } = attempt;
-        let nothing: &[u8] = &[];
-        self.run(
-            "UPDATE webhook_attempt SET answer = ?5 WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no = ?4",
-            params![account.get(), kind.as_u8(), event.0.cast_signed(), no, nothing],
-        )
-    }
+fn erase_response(connection: &Connection, attempt: AttemptKey) -> Result<(), TableError> {
+    let AttemptKey { event: EventKey { endpoint: Endpoint { account, kind }, event }, no } = attempt;
+    let nothing: &[u8] = &[];
+    run(
+        connection,
+        "UPDATE webhook_attempt SET answer = ?5 WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no = ?4",
+        params![account.get(), kind.as_u8(), event.0.cast_signed(), no, nothing],
+    )
+}
 
-    fn keep_erasure(&self, erasure: &KeptErasure, delete_before: Timestamp) -> Result<(), TableError> {
-        let KeptErasure { digest, account, at } = erasure;
-        self.run(
-            "INSERT INTO erasure (digest, account, at) VALUES (?1, ?2, ?3)
-             ON CONFLICT (digest, account) DO UPDATE SET at = excluded.at WHERE excluded.at > erasure.at",
-            params![digest.0, account.map_or(0, AccountId::get), at.as_millis()],
-        )?;
-        self.run("DELETE FROM erasure WHERE at < ?1", [delete_before.as_millis()])
-    }
+fn keep_erasure(
+    connection: &Connection,
+    erasure: &KeptErasure,
+    delete_before: Timestamp,
+) -> Result<(), TableError> {
+    let KeptErasure { digest, account, at } = erasure;
+    run(
+        connection,
+        "INSERT INTO erasure (digest, account, at) VALUES (?1, ?2, ?3)
+         ON CONFLICT (digest, account) DO UPDATE SET at = excluded.at WHERE excluded.at > erasure.at",
+        params![digest.0, account.map_or(0, AccountId::get), at.as_millis()],
+    )?;
+    run(connection, "DELETE FROM erasure WHERE at < ?1", [delete_before.as_millis()])
+}
+
+fn run(connection: &Connection, statement: &str, values: impl Params) -> Result<(), TableError> {
+    connection.execute(statement, values)?;
+    Ok(())
 }
 
 impl ErasureRows for SqlTables<'_> {
     fn change_erasure(&self, change: &ErasureChange) -> Result<(), TableError> {
-        self.overwrite_deleted(true)?;
+        overwrite_deleted(self.connection, true)?;
         let changed = match change {
             ErasureChange::Message { message, to, origin } => {
-                self.put_erased_message(*message, *to, origin.as_ref())
+                put_erased_message(self.connection, *message, *to, origin.as_ref())
             }
             ErasureChange::UnnamedParts { carrier, to, message } => {
-                self.erase_unnamed_parts(*carrier, *to, *message)
+                erase_unnamed_parts(self.connection, *carrier, *to, *message)
             }
-            ErasureChange::Inbound { key, from } => self.put_erased_inbound(*key, *from),
-            ErasureChange::Others { kind, scope } => self.erase_others(*kind, scope),
-            ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
-            ErasureChange::Response(attempt) => self.erase_response(*attempt),
-            ErasureChange::Keep { erasure, delete_before } => self.keep_erasure(erasure, *delete_before),
+            ErasureChange::Inbound { key, from } => put_erased_inbound(self.connection, *key, *from),
+            ErasureChange::Others { kind, scope } => erase_others(self.connection, *kind, scope),
+            ErasureChange::CarrierId(id) => erase_carrier_id(self.connection, id),
+            ErasureChange::Response(attempt) => erase_response(self.connection, *attempt),
+            ErasureChange::Keep { erasure, delete_before } => {
+                keep_erasure(self.connection, erasure, *delete_before)
+            }
         };
-        let back = self.overwrite_deleted(false);
+        let back = overwrite_deleted(self.connection, false);
         changed.and(back)
     }
 
@@ -137,22 +150,15 @@ impl ErasureRows for SqlTables<'_> {
     }
 }
 
-impl SqlTables<'_> {
-    fn run(&self, statement: &str, values: impl Params) -> Result<(), TableError> {
-        self.connection.execute(statement, values)?;
-        Ok(())
+/// Sets whether SQLite overwrites deleted data with zeros, instead of leaving it in free pages.
+fn overwrite_deleted(connection: &Connection, overwrite: bool) -> Result<(), TableError> {
+    if let Connection::Postgres(_) = connection {
+        // PostgreSQL has no such setting; its vacuum leaves deleted rows in pages until they are used again.
+        return Ok(());
     }
-
-    /// Sets whether SQLite overwrites deleted data with zeros, instead of leaving it in free pages.
-    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
-        if let Connection::Postgres(_) = self.connection {
-            // PostgreSQL has no such setting; its vacuum leaves deleted rows in pages until they are used again.
-            return Ok(());
-        }
-        let value = if overwrite { "ON" } else { "OFF" };
-        self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
-        Ok(())
-    }
+    let value = if overwrite { "ON" } else { "OFF" };
+    connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
+    Ok(())
 }
 
 /// Returns the table of a kind, and the condition of the rows with a number `?1` up to a time `?2` of an account `?3`, or of all.

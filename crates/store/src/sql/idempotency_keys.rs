@@ -14,85 +14,84 @@ use hermod_engine::tables::{
 /// Octets of an entry: digest (16), message (8) and fingerprint (8).
 const ENTRY_BYTES: usize = 32;
 
-impl SqlTables<'_> {
-    fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError> {
-        let Some(last) = keys.last() else { return Ok(()) };
-        self.connection.prepare_cached("INSERT INTO key_log (last, entries) VALUES (?1, ?2)")?.change(
-            RowKey { table: "key_log", row: last.message.as_i64() },
-            params![last.message.as_i64(), entries_to_blob(keys)],
-        )?;
-        Ok(())
-    }
+fn add_to_key_log(connection: &Connection, keys: &[KeyEntry]) -> Result<(), TableError> {
+    let Some(last) = keys.last() else { return Ok(()) };
+    connection.prepare_cached("INSERT INTO key_log (last, entries) VALUES (?1, ?2)")?.change(
+        RowKey { table: "key_log", row: last.message.as_i64() },
+        params![last.message.as_i64(), entries_to_blob(keys)],
+    )?;
+    Ok(())
+}
 
-    fn clear_key_log(&self) -> Result<(), TableError> {
-        self.connection.execute("DELETE FROM key_log", [])?;
-        Ok(())
-    }
+fn clear_key_log(connection: &Connection) -> Result<(), TableError> {
+    connection.execute("DELETE FROM key_log", [])?;
+    Ok(())
+}
 
-    fn delete_key_log_up_to(&self, last: MessageId) -> Result<(), TableError> {
-        self.connection.execute("DELETE FROM key_log WHERE last <= ?1", [last.as_i64()])?;
-        Ok(())
-    }
+fn delete_key_log_up_to(connection: &Connection, last: MessageId) -> Result<(), TableError> {
+    connection.execute("DELETE FROM key_log WHERE last <= ?1", [last.as_i64()])?;
+    Ok(())
+}
 
-    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
-        let KeyBucketRow { id, state, blocks, keys, first, last } = bucket;
-        let state = match state {
-            KeyBucketState::Building => 1,
-            KeyBucketState::Live => 2,
-            KeyBucketState::Dropped => 3,
-        };
-        self.connection
-            .prepare_cached(
-                "INSERT INTO key_bucket (id, state, blocks, keys, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, blocks = excluded.blocks,
-                     keys = excluded.keys, first = excluded.first, last = excluded.last",
-            )?
-            .execute(params![id.0, state, blocks, keys.cast_signed(), first.as_i64(), last.as_i64()])?;
-        Ok(())
-    }
+fn put_key_bucket(connection: &Connection, bucket: &KeyBucketRow) -> Result<(), TableError> {
+    let KeyBucketRow { id, state, blocks, keys, first, last } = bucket;
+    let state = match state {
+        KeyBucketState::Building => 1,
+        KeyBucketState::Live => 2,
+        KeyBucketState::Dropped => 3,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO key_bucket (id, state, blocks, keys, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (id) DO UPDATE SET state = excluded.state, blocks = excluded.blocks,
+                 keys = excluded.keys, first = excluded.first, last = excluded.last",
+        )?
+        .execute(params![id.0, state, blocks, keys.cast_signed(), first.as_i64(), last.as_i64()])?;
+    Ok(())
+}
 
-    fn delete_key_bucket(&self, bucket: KeyBucketId) -> Result<(), TableError> {
-        self.connection.execute("DELETE FROM key_bucket WHERE id = ?1", [bucket.0])?;
-        Ok(())
-    }
+fn delete_key_bucket(connection: &Connection, bucket: KeyBucketId) -> Result<(), TableError> {
+    connection.execute("DELETE FROM key_bucket WHERE id = ?1", [bucket.0])?;
+    Ok(())
+}
 
-    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError> {
-        let mut insert =
-            self.connection.prepare_cached("INSERT INTO key_block (id, entries) VALUES (?1, ?2)")?;
-        for (no, entries) in (segment.no * BLOCKS_PER_SEGMENT..).zip(&segment.blocks) {
-            insert.execute(params![row_id(bucket, no), entries_to_blob(entries)])?;
-        }
-        let words = segment.filter.iter().flat_map(|block| block.0);
-        let filter: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
-        self.connection
-            .prepare_cached("INSERT INTO key_filter (id, filter) VALUES (?1, ?2)")?
-            .execute(params![row_id(bucket, segment.no), filter])?;
-        Ok(())
+fn add_key_segment(
+    connection: &Connection,
+    bucket: KeyBucketId,
+    segment: &KeySegment,
+) -> Result<(), TableError> {
+    let mut insert = connection.prepare_cached("INSERT INTO key_block (id, entries) VALUES (?1, ?2)")?;
+    for (no, entries) in (segment.no * BLOCKS_PER_SEGMENT..).zip(&segment.blocks) {
+        insert.execute(params![row_id(bucket, no), entries_to_blob(entries)])?;
     }
+    let words = segment.filter.iter().flat_map(|block| block.0);
+    let filter: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
+    connection
+        .prepare_cached("INSERT INTO key_filter (id, filter) VALUES (?1, ?2)")?
+        .execute(params![row_id(bucket, segment.no), filter])?;
+    Ok(())
+}
 
-    fn delete_key_segment(&self, bucket: KeyBucketId, no: u32) -> Result<(), TableError> {
-        let first = no.saturating_mul(BLOCKS_PER_SEGMENT);
-        let last = first.saturating_add(BLOCKS_PER_SEGMENT - 1);
-        self.connection
-            .prepare_cached("DELETE FROM key_block WHERE id BETWEEN ?1 AND ?2")?
-            .execute([row_id(bucket, first), row_id(bucket, last)])?;
-        self.connection
-            .prepare_cached("DELETE FROM key_filter WHERE id = ?1")?
-            .execute([row_id(bucket, no)])?;
-        Ok(())
-    }
+fn delete_key_segment(connection: &Connection, bucket: KeyBucketId, no: u32) -> Result<(), TableError> {
+    let first = no.saturating_mul(BLOCKS_PER_SEGMENT);
+    let last = first.saturating_add(BLOCKS_PER_SEGMENT - 1);
+    connection
+        .prepare_cached("DELETE FROM key_block WHERE id BETWEEN ?1 AND ?2")?
+        .execute([row_id(bucket, first), row_id(bucket, last)])?;
+    connection.prepare_cached("DELETE FROM key_filter WHERE id = ?1")?.execute([row_id(bucket, no)])?;
+    Ok(())
 }
 
 impl IdempotencyKeyRows for SqlTables<'_> {
     fn change_keys(&self, change: &KeyChange) -> Result<(), TableError> {
         match change {
-            KeyChange::AddToLog(keys) => self.add_to_key_log(keys),
-            KeyChange::ClearLog => self.clear_key_log(),
-            KeyChange::DeleteLogUpTo(last) => self.delete_key_log_up_to(*last),
-            KeyChange::Bucket(bucket) => self.put_key_bucket(bucket),
-            KeyChange::DeleteBucket(bucket) => self.delete_key_bucket(*bucket),
-            KeyChange::AddSegment { bucket, segment } => self.add_key_segment(*bucket, segment),
-            KeyChange::DeleteSegment { bucket, no } => self.delete_key_segment(*bucket, *no),
+            KeyChange::AddToLog(keys) => add_to_key_log(self.connection, keys),
+            KeyChange::ClearLog => clear_key_log(self.connection),
+            KeyChange::DeleteLogUpTo(last) => delete_key_log_up_to(self.connection, *last),
+            KeyChange::Bucket(bucket) => put_key_bucket(self.connection, bucket),
+            KeyChange::DeleteBucket(bucket) => delete_key_bucket(self.connection, *bucket),
+            KeyChange::AddSegment { bucket, segment } => add_key_segment(self.connection, *bucket, segment),
+            KeyChange::DeleteSegment { bucket, no } => delete_key_segment(self.connection, *bucket, *no),
         }
     }
 

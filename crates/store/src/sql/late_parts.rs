@@ -1,6 +1,5 @@
 //! SQL for late parts: parts that a carrier accepted and whose receipts have not come soon.
 
-use crate::sql::SqlTables;
 use crate::sql::part_rows::{COLUMNS, KEY, read, read_all};
 use crate::sql::read_results::{LatePage, LatePlace};
 use crate::sql::unreadable::sort_in;
@@ -22,21 +21,19 @@ const CARRIERS: &str = "WITH RECURSIVE known (carrier) AS (
          FROM known WHERE known.carrier IS NOT NULL)
      SELECT carrier FROM known WHERE carrier IS NOT NULL";
 
-impl SqlTables<'_> {
-    pub(super) fn set_parts_late(&self, key: MessageKey) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        let columns = params![carrier.get(), account.get(), message.as_i64()];
-        self.connection
-            .prepare_cached(&format!(
-                "INSERT INTO late_part ({COLUMNS}) SELECT {COLUMNS} FROM part
-                 WHERE carrier = ?1 AND account = ?2 AND message = ?3"
-            ))?
-            .execute(columns)?;
-        self.connection
-            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
-            .execute(columns)?;
-        Ok(())
-    }
+pub(super) fn set_parts_late(connection: &Connection, key: MessageKey) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    let columns = params![carrier.get(), account.get(), message.as_i64()];
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO late_part ({COLUMNS}) SELECT {COLUMNS} FROM part
+             WHERE carrier = ?1 AND account = ?2 AND message = ?3"
+        ))?
+        .execute(columns)?;
+    connection
+        .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+        .execute(columns)?;
+    Ok(())
 }
 
 /// Returns the carriers that have late parts.

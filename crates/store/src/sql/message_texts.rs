@@ -4,7 +4,7 @@
 //! the texts of a day are deleted by dropping its partition. Until then the mark of the purge hides them
 //! (`postgres/partitions.rs`, ADR 28).
 
-use crate::sql::{Connection, RowKey, SqlTables, ToSql, params};
+use crate::sql::{Connection, RowKey, ToSql, params};
 use hermod_domain::ids::MessageId;
 use hermod_engine::tables::{MessageRange, TableError};
 
@@ -39,62 +39,60 @@ pub(crate) fn purged_texts(connection: &Connection) -> &'static str {
     }
 }
 
-impl SqlTables<'_> {
-    /// Adds a message. The last of the values are those of the text.
-    pub(super) fn insert_message(&self, id: MessageId, values: &[&dyn ToSql]) -> Result<(), TableError> {
-        let message = RowKey { table: "message", row: id.as_i64() };
-        if let Connection::Sqlite(_) = self.connection {
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts,
-                         reference, cost, expires_at, state, dlr, err, whole, origin, text, tlvs, shape)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-                )?
-                .change(message, values)?;
-            return Ok(());
-        }
-        let (own, text) = values.split_at(values.len() - TEXT_COLUMNS);
-        self.connection
+/// Adds a message. The last of the values are those of the text.
+pub(super) fn insert_message(
+    connection: &Connection,
+    id: MessageId,
+    values: &[&dyn ToSql],
+) -> Result<(), TableError> {
+    let message = RowKey { table: "message", row: id.as_i64() };
+    if let Connection::Sqlite(_) = connection {
+        connection
             .prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                     reference, cost, expires_at, state, dlr, err, whole, origin, text, tlvs, shape)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             )?
-            .change(message, own)?;
-        self.connection
-            .prepare_cached("INSERT INTO message_text (id, text, tlvs, shape) VALUES (?1, ?2, ?3, ?4)")?
-            .change(
-                RowKey { table: "message_text", row: id.as_i64() },
-                params![own[0], text[0], text[1], text[2]],
-            )?;
-        Ok(())
+            .change(message, values)?;
+        return Ok(());
     }
+    let (own, text) = values.split_at(values.len() - TEXT_COLUMNS);
+    connection
+        .prepare_cached(
+            "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts,
+                 reference, cost, expires_at, state, dlr, err, whole, origin)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        )?
+        .change(message, own)?;
+    connection
+        .prepare_cached("INSERT INTO message_text (id, text, tlvs, shape) VALUES (?1, ?2, ?3, ?4)")?
+        .change(
+            RowKey { table: "message_text", row: id.as_i64() },
+            params![own[0], text[0], text[1], text[2]],
+        )?;
+    Ok(())
+}
 
-    /// Deletes the texts of messages that are past their retention. On PostgreSQL the mark of the purge hides them and their
-    /// partition is dropped, unless they have none.
-    pub(super) fn purge_texts(&self, range: MessageRange) -> Result<(), TableError> {
-        let statement = match self.connection {
-            Connection::Sqlite(_) => {
-                "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id BETWEEN ?1 AND ?2
-                     AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)"
-            }
-            Connection::Postgres(_) => "DELETE FROM message_text_default WHERE id BETWEEN ?1 AND ?2",
-        };
-        self.connection
-            .prepare_cached(statement)?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
+/// Deletes the texts of messages that are past their retention. On PostgreSQL the mark of the purge hides them and their
+/// partition is dropped, unless they have none.
+pub(super) fn purge_texts(connection: &Connection, range: MessageRange) -> Result<(), TableError> {
+    let statement = match connection {
+        Connection::Sqlite(_) => {
+            "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id BETWEEN ?1 AND ?2
+                 AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)"
+        }
+        Connection::Postgres(_) => "DELETE FROM message_text_default WHERE id BETWEEN ?1 AND ?2",
+    };
+    connection.prepare_cached(statement)?.execute(params![range.first.as_i64(), range.last.as_i64()])?;
+    Ok(())
+}
 
-    /// Deletes the text of a message at once.
-    pub(super) fn erase_text(&self, message: MessageId) -> Result<(), TableError> {
-        let statement = match self.connection {
-            Connection::Sqlite(_) => {
-                "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id = ?1"
-            }
-            Connection::Postgres(_) => "DELETE FROM message_text WHERE id = ?1",
-        };
-        self.connection.prepare_cached(statement)?.execute([message.as_i64()])?;
-        Ok(())
-    }
+/// Deletes the text of a message at once.
+pub(super) fn erase_text(connection: &Connection, message: MessageId) -> Result<(), TableError> {
+    let statement = match connection {
+        Connection::Sqlite(_) => "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id = ?1",
+        Connection::Postgres(_) => "DELETE FROM message_text WHERE id = ?1",
+    };
+    connection.prepare_cached(statement)?.execute([message.as_i64()])?;
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! SQL for MT messages: one row each, from acceptance until it is purged; their exceptional facts, and their names on SMPP 3.3 binds.
 
 use crate::sql::columns::{encoding_to_stored, stored_number, stored_sender};
-use crate::sql::{OptionalExtension, RowKey, SqlTables, blobs, described, params};
+use crate::sql::message_texts::insert_message;
+use crate::sql::{Connection, OptionalExtension, RowKey, SqlTables, blobs, described, params};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -17,82 +18,87 @@ fn message_row(id: MessageId) -> RowKey {
     RowKey { table: "message", row: id.as_i64() }
 }
 
-impl SqlTables<'_> {
-    fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {
-        let options = row.options.as_ref().filter(|options| !options.is_plain());
-        let options = options.map(|options| blobs::options_to_blob(options));
-        let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
-        // In the order of the columns in `insert_message`.
-        self.insert_message(
-            row.id,
-            params![
-                row.id.as_i64(),
-                row.account.get(),
-                row.connection.get(),
-                row.carrier.get(),
-                row.from.as_str(),
-                row.to.number().cast_signed(),
-                encoding_to_stored(row.encoding),
-                row.parts,
-                row.reference,
-                row.cost.as_micros(),
-                row.expires_at.as_millis(),
-                row.status.state.to_stored(),
-                row.status.code.as_u8(),
-                row.status.err,
-                row.whole,
-                origin.as_deref(),
-                row.text.as_str(),
-                row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
-                options.as_deref(),
-            ],
-        )
-    }
+fn add_message(connection: &Connection, row: &MessageRow) -> Result<(), TableError> {
+    let options = row.options.as_ref().filter(|options| !options.is_plain());
+    let options = options.map(|options| blobs::options_to_blob(options));
+    let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
+    // In the order of the columns in `insert_message`.
+    insert_message(
+        connection,
+        row.id,
+        params![
+            row.id.as_i64(),
+            row.account.get(),
+            row.connection.get(),
+            row.carrier.get(),
+            row.from.as_str(),
+            row.to.number().cast_signed(),
+            encoding_to_stored(row.encoding),
+            row.parts,
+            row.reference,
+            row.cost.as_micros(),
+            row.expires_at.as_millis(),
+            row.status.state.to_stored(),
+            row.status.code.as_u8(),
+            row.status.err,
+            row.whole,
+            origin.as_deref(),
+            row.text.as_str(),
+            row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
+            options.as_deref(),
+        ],
+    )
+}
 
-    fn put_message_status(&self, message: MessageId, status: MessageStatus) -> Result<(), TableError> {
-        let MessageStatus { state, code, err } = status;
-        self.connection
-            .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
-            .change(message_row(message), params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
-        Ok(())
-    }
+fn put_message_status(
+    connection: &Connection,
+    message: MessageId,
+    status: MessageStatus,
+) -> Result<(), TableError> {
+    let MessageStatus { state, code, err } = status;
+    connection
+        .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
+        .change(message_row(message), params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
+    Ok(())
+}
 
-    fn put_message_end(
-        &self,
-        message: MessageId,
-        status: MessageStatus,
-        settled_at: Timestamp,
-    ) -> Result<(), TableError> {
-        let MessageStatus { state, code, err } = status;
-        self.connection
-            .prepare_cached(
-                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
-            )?
-            .change(
-                message_row(message),
-                params![message.as_i64(), state.to_stored(), code.as_u8(), err, settled_at.as_millis()],
-            )?;
-        Ok(())
-    }
+fn put_message_end(
+    connection: &Connection,
+    message: MessageId,
+    status: MessageStatus,
+    settled_at: Timestamp,
+) -> Result<(), TableError> {
+    let MessageStatus { state, code, err } = status;
+    connection
+        .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1")?
+        .change(
+            message_row(message),
+            params![message.as_i64(), state.to_stored(), code.as_u8(), err, settled_at.as_millis()],
+        )?;
+    Ok(())
+}
 
-    fn put_message_carrier(
-        &self,
-        message: MessageId,
-        carrier: CarrierId,
-        whole: bool,
-    ) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
-            .change(message_row(message), params![message.as_i64(), carrier.get(), whole])?;
-        Ok(())
-    }
+fn put_message_carrier(
+    connection: &Connection,
+    message: MessageId,
+    carrier: CarrierId,
+    whole: bool,
+) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
+        .change(message_row(message), params![message.as_i64(), carrier.get(), whole])?;
+    Ok(())
+}
 
-    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
-            .change(message_row(message), params![message.as_i64(), expires_at.as_millis()])?;
-        Ok(())
-    }
+fn put_message_expiry(
+    connection: &Connection,
+    message: MessageId,
+    expires_at: Timestamp,
+) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
+        .change(message_row(message), params![message.as_i64(), expires_at.as_millis()])?;
+    Ok(())
 }
 
 impl MessageRows for SqlTables<'_> {
@@ -114,15 +120,19 @@ impl MessageRows for SqlTables<'_> {
 
     fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
         match change {
-            MessageChange::Add(row) => self.add_message(row),
-            MessageChange::Status { message, status } => self.put_message_status(*message, *status),
+            MessageChange::Add(row) => add_message(self.connection, row),
+            MessageChange::Status { message, status } => {
+                put_message_status(self.connection, *message, *status)
+            }
             MessageChange::End { message, status, settled_at } => {
-                self.put_message_end(*message, *status, *settled_at)
+                put_message_end(self.connection, *message, *status, *settled_at)
             }
             MessageChange::Carrier { message, carrier, whole } => {
-                self.put_message_carrier(*message, *carrier, *whole)
+                put_message_carrier(self.connection, *message, *carrier, *whole)
             }
-            MessageChange::Expiry { message, expires_at } => self.put_message_expiry(*message, *expires_at),
+            MessageChange::Expiry { message, expires_at } => {
+                put_message_expiry(self.connection, *message, *expires_at)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::sql::SqlTables;
 use crate::sql::mo_blobs;
-use crate::sql::{OptionalExtension, Row, params};
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{Alphabet, MoSegment};
 use hermod_domain::origin::SmppAddress;
@@ -12,100 +12,109 @@ use hermod_engine::tables::{
     UnfinishedSize,
 };
 
-impl SqlTables<'_> {
-    fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (carrier, digest) DO UPDATE SET until = excluded.until",
-            )?
-            .execute(params![key.carrier.get(), key.digest, until.as_millis()])?;
-        Ok(())
-    }
+fn put_seen(connection: &Connection, key: &SeenKey, until: Timestamp) -> Result<(), TableError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
+             ON CONFLICT (carrier, digest) DO UPDATE SET until = excluded.until",
+        )?
+        .execute(params![key.carrier.get(), key.digest, until.as_millis()])?;
+    Ok(())
+}
 
-    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
-            .execute(params![key.carrier.get(), key.digest])?;
-        Ok(())
-    }
+fn delete_seen(connection: &Connection, key: &SeenKey) -> Result<(), TableError> {
+    connection
+        .prepare_cached("DELETE FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
+        .execute(params![key.carrier.get(), key.digest])?;
+    Ok(())
+}
 
-    fn add_unfinished(
-        &self,
-        id: UnfinishedId,
-        unfinished: &Unfinished,
-        key: &UnfinishedKey,
-    ) -> Result<(), TableError> {
-        let Unfinished { source, destination, since, .. } = unfinished;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_group (id, carrier, source, dest, reference, total, ends, parts, octets, since)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
-            )?
-            .execute(params![
-                stored_id(id),
-                key.carrier.get(),
-                key.source,
-                key.destination,
-                key.reference,
-                key.total,
-                &mo_blobs::ends_to_blob(source, destination)[..],
-                since.as_millis()
-            ])?;
-        Ok(())
-    }
+fn add_unfinished(
+    connection: &Connection,
+    id: UnfinishedId,
+    unfinished: &Unfinished,
+    key: &UnfinishedKey,
+) -> Result<(), TableError> {
+    let Unfinished { source, destination, since, .. } = unfinished;
+    connection
+        .prepare_cached(
+            "INSERT INTO inbound_group (id, carrier, source, dest, reference, total, ends, parts, octets, since)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
+        )?
+        .execute(params![
+            stored_id(id),
+            key.carrier.get(),
+            key.source,
+            key.destination,
+            key.reference,
+            key.total,
+            &mo_blobs::ends_to_blob(source, destination)[..],
+            since.as_millis()
+        ])?;
+    Ok(())
+}
 
-    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE inbound_group SET since = ?2 WHERE id = ?1")?
-            .execute(params![stored_id(id), since.as_millis()])?;
-        Ok(())
-    }
+fn put_unfinished_since(
+    connection: &Connection,
+    id: UnfinishedId,
+    since: Timestamp,
+) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE inbound_group SET since = ?2 WHERE id = ?1")?
+        .execute(params![stored_id(id), since.as_millis()])?;
+    Ok(())
+}
 
-    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError> {
-        let octets = i64::try_from(size.octets).unwrap_or(i64::MAX);
-        self.connection
-            .prepare_cached("UPDATE inbound_group SET parts = ?2, octets = ?3 WHERE id = ?1")?
-            .execute(params![stored_id(id), size.parts, octets])?;
-        Ok(())
-    }
+fn put_unfinished_size(
+    connection: &Connection,
+    id: UnfinishedId,
+    size: UnfinishedSize,
+) -> Result<(), TableError> {
+    let octets = i64::try_from(size.octets).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached("UPDATE inbound_group SET parts = ?2, octets = ?3 WHERE id = ?1")?
+        .execute(params![stored_id(id), size.parts, octets])?;
+    Ok(())
+}
 
-    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_group WHERE id = ?1")?
-            .execute([stored_id(id)])?;
-        Ok(())
-    }
+fn delete_unfinished(connection: &Connection, id: UnfinishedId) -> Result<(), TableError> {
+    connection.prepare_cached("DELETE FROM inbound_group WHERE id = ?1")?.execute([stored_id(id)])?;
+    Ok(())
+}
 
-    fn add_mo_part(&self, id: UnfinishedId, no: u8, segment: &MoSegment) -> Result<(), TableError> {
-        let MoSegment { data_coding, alphabet, header, octets } = segment;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![stored_id(id), no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
-        Ok(())
-    }
+fn add_mo_part(
+    connection: &Connection,
+    id: UnfinishedId,
+    no: u8,
+    segment: &MoSegment,
+) -> Result<(), TableError> {
+    let MoSegment { data_coding, alphabet, header, octets } = segment;
+    connection
+        .prepare_cached(
+            "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![stored_id(id), no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
+    Ok(())
+}
 
-    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_part WHERE grp = ?1")?
-            .execute([stored_id(id)])?;
-        Ok(())
-    }
+fn delete_mo_parts(connection: &Connection, id: UnfinishedId) -> Result<(), TableError> {
+    connection.prepare_cached("DELETE FROM inbound_part WHERE grp = ?1")?.execute([stored_id(id)])?;
+    Ok(())
 }
 
 impl MoPartRows for SqlTables<'_> {
     fn change_mo_parts(&self, change: &MoPartChange) -> Result<(), TableError> {
         match change {
-            MoPartChange::Seen { key, until } => self.put_seen(key, *until),
-            MoPartChange::DeleteSeen(key) => self.delete_seen(key),
-            MoPartChange::AddUnfinished { id, unfinished, key } => self.add_unfinished(*id, unfinished, key),
-            MoPartChange::UnfinishedSince { id, since } => self.put_unfinished_since(*id, *since),
-            MoPartChange::UnfinishedSize { id, size } => self.put_unfinished_size(*id, *size),
-            MoPartChange::DeleteUnfinished(id) => self.delete_unfinished(*id),
-            MoPartChange::AddPart { id, no, segment } => self.add_mo_part(*id, *no, segment),
-            MoPartChange::DeleteParts(id) => self.delete_mo_parts(*id),
+            MoPartChange::Seen { key, until } => put_seen(self.connection, key, *until),
+            MoPartChange::DeleteSeen(key) => delete_seen(self.connection, key),
+            MoPartChange::AddUnfinished { id, unfinished, key } => {
+                add_unfinished(self.connection, *id, unfinished, key)
+            }
+            MoPartChange::UnfinishedSince { id, since } => put_unfinished_since(self.connection, *id, *since),
+            MoPartChange::UnfinishedSize { id, size } => put_unfinished_size(self.connection, *id, *size),
+            MoPartChange::DeleteUnfinished(id) => delete_unfinished(self.connection, *id),
+            MoPartChange::AddPart { id, no, segment } => add_mo_part(self.connection, *id, *no, segment),
+            MoPartChange::DeleteParts(id) => delete_mo_parts(self.connection, *id),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::sql::SqlTables;
 use crate::sql::columns::{message_and_part, stored_number, stored_state, time_to_stored};
 use crate::sql::jobs::{self, WAITING_FOR_A_SLOT};
-use crate::sql::late_parts::late_parts_expiring_after;
+use crate::sql::late_parts::{late_parts_expiring_after, set_parts_late};
 use crate::sql::open_messages;
 use crate::sql::part_rows::{COLUMNS, KEY, TABLES, read, read_all, read_key};
 use crate::sql::unreadable::{NO_MESSAGE, sort_in};
@@ -34,157 +34,157 @@ fn parts_row(table: &'static str, key: MessageKey) -> RowKey {
     RowKey { table, row: key.message.as_i64() }
 }
 
-impl SqlTables<'_> {
-    fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
-        let PartRow { key: MessageKey { carrier, account, message }, part, now, .. } = row;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            )?
-            .change(parts_row("part", row.key), params![
-                carrier.get(),
-                account.get(),
-                message.as_i64(),
-                part.get(),
-                now.state.to_stored(),
-                now.doubts,
-                row.doubt.resends_max(),
-                row.attempts,
-                time_to_stored(row.due_at),
-                row.expires_at.as_millis()
-            ])?;
-        Ok(())
-    }
-
-    fn put_part_state(
-        &self,
-        key: MessageKey,
-        part: PartNo,
-        now: Part,
-        due_at: Option<Timestamp>,
-        attempts: Option<u32>,
-    ) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        let values = params![
+fn add_part(connection: &Connection, row: &PartRow) -> Result<(), TableError> {
+    let PartRow { key: MessageKey { carrier, account, message }, part, now, .. } = row;
+    connection
+        .prepare_cached(
+            "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .change(parts_row("part", row.key), params![
             carrier.get(),
             account.get(),
             message.as_i64(),
             part.get(),
             now.state.to_stored(),
             now.doubts,
-            attempts,
-            time_to_stored(due_at)
-        ];
-        let queries = [
-            "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
-             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            "UPDATE late_part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
-             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-        ];
-        self.change_in_one_table(queries, key, values)
-    }
+            row.doubt.resends_max(),
+            row.attempts,
+            time_to_stored(row.due_at),
+            row.expires_at.as_millis()
+        ])?;
+    Ok(())
+}
 
-    fn put_part_due(
-        &self,
-        key: MessageKey,
-        part: PartNo,
-        due_at: Option<Timestamp>,
-    ) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        let due_at = time_to_stored(due_at);
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .change(
-                parts_row("part", key),
-                params![carrier.get(), account.get(), message.as_i64(), part.get(), due_at],
-            )?;
-        Ok(())
-    }
+fn put_part_state(
+    connection: &Connection,
+    key: MessageKey,
+    part: PartNo,
+    now: Part,
+    due_at: Option<Timestamp>,
+    attempts: Option<u32>,
+) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    let values = params![
+        carrier.get(),
+        account.get(),
+        message.as_i64(),
+        part.get(),
+        now.state.to_stored(),
+        now.doubts,
+        attempts,
+        time_to_stored(due_at)
+    ];
+    let queries = [
+        "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
+         WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+        "UPDATE late_part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
+         WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+    ];
+    change_in_one_table(connection, queries, key, values)
+}
 
-    fn put_part_expiry(
-        &self,
-        key: MessageKey,
-        part: PartNo,
-        expires_at: Timestamp,
-    ) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        for table in TABLES {
-            self.connection
-                .prepare_cached(&format!(
-                    "UPDATE {table} SET expires_at = ?5
-                     WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4"
-                ))?
-                .execute(params![
-                    carrier.get(),
-                    account.get(),
-                    message.as_i64(),
-                    part.get(),
-                    expires_at.as_millis()
-                ])?;
+fn put_part_due(
+    connection: &Connection,
+    key: MessageKey,
+    part: PartNo,
+    due_at: Option<Timestamp>,
+) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    let due_at = time_to_stored(due_at);
+    connection
+        .prepare_cached(
+            "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+        )?
+        .change(
+            parts_row("part", key),
+            params![carrier.get(), account.get(), message.as_i64(), part.get(), due_at],
+        )?;
+    Ok(())
+}
+
+fn put_part_expiry(
+    connection: &Connection,
+    key: MessageKey,
+    part: PartNo,
+    expires_at: Timestamp,
+) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    for table in TABLES {
+        connection
+            .prepare_cached(&format!(
+                "UPDATE {table} SET expires_at = ?5
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4"
+            ))?
+            .execute(params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                expires_at.as_millis()
+            ])?;
+    }
+    Ok(())
+}
+
+fn move_parts(
+    connection: &Connection,
+    key: MessageKey,
+    to: CarrierId,
+    due_at: Option<Timestamp>,
+) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    let due_at = time_to_stored(due_at);
+    connection
+        .prepare_cached(
+            "UPDATE part SET carrier = ?4, due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+        )?
+        .execute(params![carrier.get(), account.get(), message.as_i64(), to.get(), due_at])?;
+    Ok(())
+}
+
+fn delete_parts(connection: &Connection, key: MessageKey) -> Result<(), TableError> {
+    let MessageKey { carrier, account, message } = key;
+    let queries = [
+        "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+        "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+    ];
+    change_in_one_table(connection, queries, key, params![carrier.get(), account.get(), message.as_i64()])
+}
+
+/// Runs the query of the table that has the parts of this message. Both run on PostgreSQL, which does not answer before
+/// the end of the batch.
+fn change_in_one_table(
+    connection: &Connection,
+    queries: [&str; 2],
+    key: MessageKey,
+    values: &[&dyn ToSql],
+) -> Result<(), TableError> {
+    for (query, table) in queries.into_iter().zip(TABLES) {
+        let mut statement = connection.prepare_cached(query)?;
+        match connection {
+            Connection::Sqlite(_) if statement.execute(values)? > 0 => break,
+            Connection::Sqlite(_) => {}
+            Connection::Postgres(_) => statement.change(parts_row(table, key), values)?,
         }
-        Ok(())
     }
-
-    fn move_parts(
-        &self,
-        key: MessageKey,
-        to: CarrierId,
-        due_at: Option<Timestamp>,
-    ) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        let due_at = time_to_stored(due_at);
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET carrier = ?4, due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-            )?
-            .execute(params![carrier.get(), account.get(), message.as_i64(), to.get(), due_at])?;
-        Ok(())
-    }
-
-    fn delete_parts(&self, key: MessageKey) -> Result<(), TableError> {
-        let MessageKey { carrier, account, message } = key;
-        let queries = [
-            "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-            "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-        ];
-        self.change_in_one_table(queries, key, params![carrier.get(), account.get(), message.as_i64()])
-    }
-
-    /// Runs the query of the table that has the parts of this message. Both run on PostgreSQL, which does not answer before
-    /// the end of the batch.
-    fn change_in_one_table(
-        &self,
-        queries: [&str; 2],
-        key: MessageKey,
-        values: &[&dyn ToSql],
-    ) -> Result<(), TableError> {
-        for (query, table) in queries.into_iter().zip(TABLES) {
-            let mut statement = self.connection.prepare_cached(query)?;
-            match self.connection {
-                Connection::Sqlite(_) if statement.execute(values)? > 0 => break,
-                Connection::Sqlite(_) => {}
-                Connection::Postgres(_) => statement.change(parts_row(table, key), values)?,
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 impl PartRows for SqlTables<'_> {
     fn change_part(&self, change: &PartChange) -> Result<(), TableError> {
         match *change {
-            PartChange::Add(row) => self.add_part(&row),
+            PartChange::Add(row) => add_part(self.connection, &row),
             PartChange::State { key, part, now, due_at, attempts } => {
-                self.put_part_state(key, part, now, due_at, attempts)
+                put_part_state(self.connection, key, part, now, due_at, attempts)
             }
-            PartChange::DueTime { key, part, due_at } => self.put_part_due(key, part, due_at),
-            PartChange::Expiry { key, part, expires_at } => self.put_part_expiry(key, part, expires_at),
-            PartChange::Move { key, to, due_at } => self.move_parts(key, to, due_at),
-            PartChange::Delete(key) => self.delete_parts(key),
-            PartChange::SetLate(key) => self.set_parts_late(key),
+            PartChange::DueTime { key, part, due_at } => put_part_due(self.connection, key, part, due_at),
+            PartChange::Expiry { key, part, expires_at } => {
+                put_part_expiry(self.connection, key, part, expires_at)
+            }
+            PartChange::Move { key, to, due_at } => move_parts(self.connection, key, to, due_at),
+            PartChange::Delete(key) => delete_parts(self.connection, key),
+            PartChange::SetLate(key) => set_parts_late(self.connection, key),
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::sql::SqlTables;
 use crate::sql::blobs;
 use crate::sql::columns::stored_message;
+use crate::sql::message_texts::purge_texts;
 use crate::sql::unreadable::why_unreadable;
 use crate::sql::{Connection, OptionalExtension, Row, Rows, params};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -13,44 +14,42 @@ use hermod_engine::tables::{
     TextRow, UnreadableMessage, UnreadablePart,
 };
 
-impl SqlTables<'_> {
-    fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE retention SET upto = ?2 WHERE what = ?1")?
-            .execute(params![stored_mark(mark), last.as_i64() + 1])?;
-        Ok(())
-    }
+fn put_last_purged(connection: &Connection, mark: PurgeMark, last: MessageId) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE retention SET upto = ?2 WHERE what = ?1")?
+        .execute(params![stored_mark(mark), last.as_i64() + 1])?;
+    Ok(())
+}
 
-    fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE message SET origin = ?2 WHERE id = ?1")?
-            .execute(params![message.as_i64(), origin_to_blob(origin).as_slice()])?;
-        Ok(())
-    }
+fn put_origin(connection: &Connection, message: MessageId, origin: &OriginRow) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE message SET origin = ?2 WHERE id = ?1")?
+        .execute(params![message.as_i64(), origin_to_blob(origin).as_slice()])?;
+    Ok(())
+}
 
-    fn delete_messages(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM message WHERE id BETWEEN ?1 AND ?2")?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
+fn delete_messages(connection: &Connection, range: MessageRange) -> Result<(), TableError> {
+    connection
+        .prepare_cached("DELETE FROM message WHERE id BETWEEN ?1 AND ?2")?
+        .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+    Ok(())
+}
 
-    fn delete_timelines(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM timeline WHERE message BETWEEN ?1 AND ?2")?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
+fn delete_timelines(connection: &Connection, range: MessageRange) -> Result<(), TableError> {
+    connection
+        .prepare_cached("DELETE FROM timeline WHERE message BETWEEN ?1 AND ?2")?
+        .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+    Ok(())
 }
 
 impl PurgingRows for SqlTables<'_> {
     fn change_by_purging(&self, change: &PurgeChange) -> Result<(), TableError> {
         match change {
-            PurgeChange::Mark { mark, last } => self.put_last_purged(*mark, *last),
-            PurgeChange::DeleteTexts(range) => self.purge_texts(*range),
-            PurgeChange::Origin { message, origin } => self.put_origin(*message, origin),
-            PurgeChange::DeleteMessages(range) => self.delete_messages(*range),
-            PurgeChange::DeleteTimelines(range) => self.delete_timelines(*range),
+            PurgeChange::Mark { mark, last } => put_last_purged(self.connection, *mark, *last),
+            PurgeChange::DeleteTexts(range) => purge_texts(self.connection, *range),
+            PurgeChange::Origin { message, origin } => put_origin(self.connection, *message, origin),
+            PurgeChange::DeleteMessages(range) => delete_messages(self.connection, *range),
+            PurgeChange::DeleteTimelines(range) => delete_timelines(self.connection, *range),
         }
     }
 

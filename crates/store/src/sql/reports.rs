@@ -20,52 +20,48 @@ const RANGES_PER_QUERY: usize = 64;
 /// No report and no connection has this id.
 const NO_REPORT: i64 = -1;
 
-impl SqlTables<'_> {
-    fn put_report(&self, report: &Report, has_webhook_event: bool) -> Result<(), TableError> {
-        let Report { id, account, connection: to, message, at, content: news } = report;
-        let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
-        let row = RowKey { table: "report", row: id };
-        match news {
-            ReportContent::Dlr(DlrReport { status: told, err, delivered, .. }) => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .change(row, params![to, id, message, told.as_u8(), err, delivered, at, has_webhook_event])?,
-            ReportContent::Inbound(number) => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
-                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
-                )?
-                .change(row, params![
-                    to,
-                    id,
-                    message,
-                    TOLD_INBOUND,
-                    at,
-                    account.get(),
-                    number.cast_signed(),
-                    has_webhook_event
-                ])?,
-        };
-        Ok(())
-    }
+fn put_report(connection: &Connection, report: &Report, has_webhook_event: bool) -> Result<(), TableError> {
+    let Report { id, account, connection: to, message, at, content: news } = report;
+    let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
+    let row = RowKey { table: "report", row: id };
+    match news {
+        ReportContent::Dlr(DlrReport { status: told, err, delivered, .. }) => connection
+            .prepare_cached(
+                "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .change(row, params![to, id, message, told.as_u8(), err, delivered, at, has_webhook_event])?,
+        ReportContent::Inbound(number) => connection
+            .prepare_cached(
+                "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
+                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
+            )?
+            .change(row, params![
+                to,
+                id,
+                message,
+                TOLD_INBOUND,
+                at,
+                account.get(),
+                number.cast_signed(),
+                has_webhook_event
+            ])?,
+    };
+    Ok(())
+}
 
-    fn delete_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<(), TableError> {
-        // Reports of this batch are not deleted by it: they were not delivered yet.
-        let row = RowKey { table: "report", row: first.0.cast_signed() };
-        self.connection
-            .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
-            .change(row, params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
-        Ok(())
-    }
+fn delete_reports(
+    connection: &Connection,
+    of: ConnectionId,
+    first: ReportId,
+    last: ReportId,
+) -> Result<(), TableError> {
+    // Reports of this batch are not deleted by it: they were not delivered yet.
+    let row = RowKey { table: "report", row: first.0.cast_signed() };
+    connection
+        .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
+        .change(row, params![of.get(), first.0.cast_signed(), last.0.cast_signed()])?;
+    Ok(())
 }
 
 impl ReportRows for SqlTables<'_> {
@@ -90,9 +86,11 @@ impl ReportRows for SqlTables<'_> {
 
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
         match change {
-            ReportChange::Add { report, has_webhook_event } => self.put_report(report, *has_webhook_event),
+            ReportChange::Add { report, has_webhook_event } => {
+                put_report(self.connection, report, *has_webhook_event)
+            }
             ReportChange::Delete { connection, first, last } => {
-                self.delete_reports(*connection, *first, *last)
+                delete_reports(self.connection, *connection, *first, *last)
             }
         }
     }

@@ -11,49 +11,52 @@ use hermod_engine::tables::{
     MessageRange, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart,
 };
 
-impl SqlTables<'_> {
-    fn set_parts_aside(&self, key: StoredMessageKey, reason: &str, at: Timestamp) -> Result<(), TableError> {
-        let StoredMessageKey { carrier, account, message } = key;
-        let columns = params![carrier, account, message];
-        self.connection
-            .prepare_cached(
-                "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
-                     due_at, expires_at)
-                 SELECT ?4, ?5, carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
-                 FROM open_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
-            )?
-            .execute(params![carrier, account, message, at.as_millis(), reason])?;
-        for query in [
-            "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-            "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-        ] {
-            self.connection.prepare_cached(query)?.execute(columns)?;
-        }
-        Ok(())
+fn set_parts_aside(
+    connection: &Connection,
+    key: StoredMessageKey,
+    reason: &str,
+    at: Timestamp,
+) -> Result<(), TableError> {
+    let StoredMessageKey { carrier, account, message } = key;
+    let columns = params![carrier, account, message];
+    connection
+        .prepare_cached(
+            "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
+                 due_at, expires_at)
+             SELECT ?4, ?5, carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
+             FROM open_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        )?
+        .execute(params![carrier, account, message, at.as_millis(), reason])?;
+    for query in [
+        "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+        "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+    ] {
+        connection.prepare_cached(query)?.execute(columns)?;
     }
+    Ok(())
+}
 
-    fn put_message_aside(
-        &self,
-        key: StoredMessageKey,
-        reason: &str,
-        at: Timestamp,
-    ) -> Result<(), TableError> {
-        let StoredMessageKey { carrier, account, message } = key;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO set_aside (at, reason, carrier, account, message) SELECT ?4, ?5, ?1, ?2, ?3
-                 WHERE NOT EXISTS (SELECT 1 FROM set_aside WHERE message = ?3 AND no IS NULL)",
-            )?
-            .execute(params![carrier, account, message, at.as_millis(), reason])?;
-        Ok(())
-    }
+fn put_message_aside(
+    connection: &Connection,
+    key: StoredMessageKey,
+    reason: &str,
+    at: Timestamp,
+) -> Result<(), TableError> {
+    let StoredMessageKey { carrier, account, message } = key;
+    connection
+        .prepare_cached(
+            "INSERT INTO set_aside (at, reason, carrier, account, message) SELECT ?4, ?5, ?1, ?2, ?3
+             WHERE NOT EXISTS (SELECT 1 FROM set_aside WHERE message = ?3 AND no IS NULL)",
+        )?
+        .execute(params![carrier, account, message, at.as_millis(), reason])?;
+    Ok(())
+}
 
-    fn delete_set_aside(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM set_aside WHERE message BETWEEN ?1 AND ?2")?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
+fn delete_set_aside(connection: &Connection, range: MessageRange) -> Result<(), TableError> {
+    connection
+        .prepare_cached("DELETE FROM set_aside WHERE message BETWEEN ?1 AND ?2")?
+        .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+    Ok(())
 }
 
 impl SetAsideRows for SqlTables<'_> {
@@ -77,9 +80,11 @@ impl SetAsideRows for SqlTables<'_> {
 
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {
         match change {
-            SetAsideChange::Parts { key, reason, at } => self.set_parts_aside(*key, reason, *at),
-            SetAsideChange::Message { key, reason, at } => self.put_message_aside(*key, reason, *at),
-            SetAsideChange::Delete(range) => self.delete_set_aside(*range),
+            SetAsideChange::Parts { key, reason, at } => set_parts_aside(self.connection, *key, reason, *at),
+            SetAsideChange::Message { key, reason, at } => {
+                put_message_aside(self.connection, *key, reason, *at)
+            }
+            SetAsideChange::Delete(range) => delete_set_aside(self.connection, *range),
         }
     }
 

@@ -1,6 +1,7 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
 use crate::sql::SqlTables;
+use crate::sql::webhook_listing::delete_attempts_without_event;
 use crate::sql::{Connection, Error, OptionalExtension, Row, RowKey, params};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -18,169 +19,168 @@ const fn event_row(key: EventKey) -> RowKey {
     RowKey { table: "webhook", row: key.event.0.cast_signed() }
 }
 
-impl SqlTables<'_> {
-    fn put_last_event(&self, event: EventId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE webhook_counter SET last = ?1 WHERE TRUE")?
-            .change(RowKey { table: "webhook_counter", row: 0 }, [event.0.cast_signed()])?;
-        Ok(())
-    }
+fn put_last_event(connection: &Connection, event: EventId) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE webhook_counter SET last = ?1 WHERE TRUE")?
+        .change(RowKey { table: "webhook_counter", row: 0 }, [event.0.cast_signed()])?;
+    Ok(())
+}
 
-    fn put_event(&self, event: &NewEvent) -> Result<(), TableError> {
-        let NewEvent { key, due_at, message, at, content: about } = event;
-        let [account, kind, id] = stored_key(*key);
-        let (due_at, message, at) = (due_at.as_millis(), message.as_i64(), at.as_millis());
-        match about {
-            EventContent::Dlr { connection, status: told, err, form } => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO webhook
-                         (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form)
-                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8, ?9, ?10)",
-                )?
-                .change(event_row(*key), params![
-                    account,
-                    kind,
-                    id,
-                    due_at,
-                    message,
-                    at,
-                    connection.get(),
-                    told.as_u8(),
-                    err,
-                    form.as_u8()
-                ])?,
-            EventContent::Inbound(number) => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
-                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7)",
-                )?
-                .change(event_row(*key), params![account, kind, id, due_at, message, at, number.cast_signed()])?,
-        };
-        Ok(())
-    }
-
-    fn put_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        self.connection
-            .prepare_cached("UPDATE webhook SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .change(event_row(key), params![account, kind, id, attempts])?;
-        Ok(())
-    }
-
-    fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        self.connection
-            .prepare_cached(
-                "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures])?;
-        Ok(())
-    }
-
-    fn put_off_event(
-        &self,
-        key: EventKey,
-        due_at: Timestamp,
-        counts: EventAttempts,
-    ) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        let EventAttempts { failures, attempts } = counts;
-        self.connection
-            .prepare_cached(
-                "UPDATE webhook SET due_at = ?4, failures = ?5, attempts = ?6
-                 WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures, attempts])?;
-        Ok(())
-    }
-
-    fn end_event(
-        &self,
-        key: EventKey,
-        end: EventEnd,
-        ended_at: Timestamp,
-        attempts: u32,
-    ) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        self.connection
-            .prepare_cached(
-                "INSERT INTO webhook_past
-                     (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
-                 SELECT account, kind, id, ?4, ?5, ?6, message, at, connection, told, err, form, inbound
-                 FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .change(
-                event_row(key),
-                params![account, kind, id, end_to_stored(end), ended_at.as_millis(), attempts],
-            )?;
-        self.connection
-            .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .change(event_row(key), params![account, kind, id])?;
-        Ok(())
-    }
-
-    fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        self.connection
+fn put_event(connection: &Connection, event: &NewEvent) -> Result<(), TableError> {
+    let NewEvent { key, due_at, message, at, content: about } = event;
+    let [account, kind, id] = stored_key(*key);
+    let (due_at, message, at) = (due_at.as_millis(), message.as_i64(), at.as_millis());
+    match about {
+        EventContent::Dlr { connection: of, status: told, err, form } => connection
             .prepare_cached(
                 "INSERT INTO webhook
-                     (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form, inbound)
-                 SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
-                 FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
+                     (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form)
+                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
-            .change(event_row(key), params![account, kind, id, due_at.as_millis()])?;
-        self.connection
-            .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .change(event_row(key), stored_key(key))?;
-        Ok(())
-    }
-
-    fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
-        let [account, kind, id] = stored_key(key);
-        self.connection
+            .change(
+                event_row(*key),
+                params![account, kind, id, due_at, message, at, of.get(), told.as_u8(), err, form.as_u8()],
+            )?,
+        EventContent::Inbound(number) => connection
             .prepare_cached(
-                "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+                "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
+                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7)",
             )?
-            .change(event_row(key), params![account, kind, id, attempts])?;
-        Ok(())
-    }
+            .change(event_row(*key), params![account, kind, id, due_at, message, at, number.cast_signed()])?,
+    };
+    Ok(())
+}
 
-    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<(), TableError> {
-        let [account, kind, first, last] = stored_range(range);
-        self.connection
-            .prepare_cached(
-                "DELETE FROM webhook_past
-                 WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
-            )?
-            .execute([account, kind, first, last, ended_by.as_millis()])?;
-        Ok(())
-    }
+fn put_event_attempts(connection: &Connection, key: EventKey, attempts: u32) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    connection
+        .prepare_cached("UPDATE webhook SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+        .change(event_row(key), params![account, kind, id, attempts])?;
+    Ok(())
+}
+
+fn put_event_due(
+    connection: &Connection,
+    key: EventKey,
+    due_at: Timestamp,
+    failures: u32,
+) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    connection
+        .prepare_cached(
+            "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+        )?
+        .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures])?;
+    Ok(())
+}
+
+fn put_off_event(
+    connection: &Connection,
+    key: EventKey,
+    due_at: Timestamp,
+    counts: EventAttempts,
+) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    let EventAttempts { failures, attempts } = counts;
+    connection
+        .prepare_cached(
+            "UPDATE webhook SET due_at = ?4, failures = ?5, attempts = ?6
+             WHERE account = ?1 AND kind = ?2 AND id = ?3",
+        )?
+        .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures, attempts])?;
+    Ok(())
+}
+
+fn end_event(
+    connection: &Connection,
+    key: EventKey,
+    end: EventEnd,
+    ended_at: Timestamp,
+    attempts: u32,
+) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    connection
+        .prepare_cached(
+            "INSERT INTO webhook_past
+                 (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
+             SELECT account, kind, id, ?4, ?5, ?6, message, at, connection, told, err, form, inbound
+             FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
+        )?
+        .change(
+            event_row(key),
+            params![account, kind, id, end_to_stored(end), ended_at.as_millis(), attempts],
+        )?;
+    connection
+        .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+        .change(event_row(key), params![account, kind, id])?;
+    Ok(())
+}
+
+fn restore_event(connection: &Connection, key: EventKey, due_at: Timestamp) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    connection
+        .prepare_cached(
+            "INSERT INTO webhook
+                 (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form, inbound)
+             SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
+             FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
+        )?
+        .change(event_row(key), params![account, kind, id, due_at.as_millis()])?;
+    connection
+        .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+        .change(event_row(key), stored_key(key))?;
+    Ok(())
+}
+
+fn put_ended_event_attempts(connection: &Connection, key: EventKey, attempts: u32) -> Result<(), TableError> {
+    let [account, kind, id] = stored_key(key);
+    connection
+        .prepare_cached("UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+        .change(event_row(key), params![account, kind, id, attempts])?;
+    Ok(())
+}
+
+fn delete_events_ended_by(
+    connection: &Connection,
+    range: EventRange,
+    ended_by: Timestamp,
+) -> Result<(), TableError> {
+    let [account, kind, first, last] = stored_range(range);
+    connection
+        .prepare_cached(
+            "DELETE FROM webhook_past
+             WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
+        )?
+        .execute([account, kind, first, last, ended_by.as_millis()])?;
+    Ok(())
 }
 
 impl WebhookEventRows for SqlTables<'_> {
     fn change_webhook_event(&self, change: &WebhookEventChange) -> Result<(), TableError> {
         match change {
-            WebhookEventChange::Last(event) => self.put_last_event(*event),
-            WebhookEventChange::Add(event) => self.put_event(event),
-            WebhookEventChange::Attempts { key, attempts } => self.put_event_attempts(*key, *attempts),
+            WebhookEventChange::Last(event) => put_last_event(self.connection, *event),
+            WebhookEventChange::Add(event) => put_event(self.connection, event),
+            WebhookEventChange::Attempts { key, attempts } => {
+                put_event_attempts(self.connection, *key, *attempts)
+            }
             WebhookEventChange::DueTime { key, due_at, failures } => {
-                self.put_event_due(*key, *due_at, *failures)
+                put_event_due(self.connection, *key, *due_at, *failures)
             }
-            WebhookEventChange::PutOff { key, due_at, counts } => self.put_off_event(*key, *due_at, *counts),
+            WebhookEventChange::PutOff { key, due_at, counts } => {
+                put_off_event(self.connection, *key, *due_at, *counts)
+            }
             WebhookEventChange::End { key, end, ended_at, attempts } => {
-                self.end_event(*key, *end, *ended_at, *attempts)
+                end_event(self.connection, *key, *end, *ended_at, *attempts)
             }
-            WebhookEventChange::Restore { key, due_at } => self.restore_event(*key, *due_at),
+            WebhookEventChange::Restore { key, due_at } => restore_event(self.connection, *key, *due_at),
             WebhookEventChange::EndedAttempts { key, attempts } => {
-                self.put_ended_event_attempts(*key, *attempts)
+                put_ended_event_attempts(self.connection, *key, *attempts)
             }
             WebhookEventChange::DeleteEndedBy { range, ended_by } => {
-                self.delete_events_ended_by(*range, *ended_by)
+                delete_events_ended_by(self.connection, *range, *ended_by)
             }
             WebhookEventChange::DeleteAttemptsWithoutEvent(range) => {
-                self.delete_attempts_without_event(*range)
+                delete_attempts_without_event(self.connection, *range)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::sql::reports::stored_told;
 use crate::sql::webhook_events::{event_id, event_message, stored_end, stored_range};
-use crate::sql::{Connection, OptionalExtension, Row, SqlTables, ToSql, described, params};
+use crate::sql::{Connection, OptionalExtension, Row, ToSql, described, params};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -151,19 +151,20 @@ fn figures(connection: &Connection, endpoint: Endpoint) -> Result<WebhookFigures
     })
 }
 
-impl SqlTables<'_> {
-    pub(super) fn delete_attempts_without_event(&self, range: EventRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
-                     AND NOT EXISTS (SELECT 1 FROM webhook e
-                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
-                     AND NOT EXISTS (SELECT 1 FROM webhook_past e
-                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
-            )?
-            .execute(stored_range(range))?;
-        Ok(())
-    }
+pub(super) fn delete_attempts_without_event(
+    connection: &Connection,
+    range: EventRange,
+) -> Result<(), TableError> {
+    connection
+        .prepare_cached(
+            "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
+                 AND NOT EXISTS (SELECT 1 FROM webhook e
+                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
+                 AND NOT EXISTS (SELECT 1 FROM webhook_past e
+                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
+        )?
+        .execute(stored_range(range))?;
+    Ok(())
 }
 
 /// Returns the attempts to post an event, oldest first.
