@@ -10,6 +10,7 @@ use super::remote_link::RemoteLink;
 use crate::backend::NodeRun;
 use crate::backend::NodesStatus;
 use crate::error::StoreError;
+use crate::sql::nodes;
 use crate::writer::answers::UnsentAnswers;
 use crate::writer::operation::{Op, Reply};
 use crate::writer::shared::Access;
@@ -180,7 +181,8 @@ impl EngineSessions {
     pub(super) async fn run_before(&self, run: NodeRun) -> Result<RunBefore, StoreError> {
         let known = self.state().nodes.get(&run).filter(|node| node.is_known).map(|node| node.queued);
         let Some(queued) = known else {
-            let (applied, outcomes) = self.access.backend.applied(run).await?;
+            let (applied, outcomes) =
+                self.access.backend.read(move |database| nodes::applied(database, run)).await?;
             if let Some(node) = self.state().nodes.get_mut(&run) {
                 (node.queued, node.is_known) = (applied, true);
             }
@@ -190,7 +192,7 @@ impl EngineSessions {
         if let Some(answers) = answers {
             answers.wait_for(queued).await?;
         }
-        let (_, outcomes) = self.access.backend.applied(run).await?;
+        let (_, outcomes) = self.access.backend.read(move |database| nodes::applied(database, run)).await?;
         Ok(RunBefore { applied: queued, outcomes })
     }
 

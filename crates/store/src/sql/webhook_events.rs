@@ -1,7 +1,6 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
 use crate::sql::SqlTables;
-use crate::sql::webhook_listing::delete_attempts_without_event;
 use crate::sql::{Connection, Error, OptionalExtension, Row, RowKey, params};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -152,6 +151,19 @@ fn delete_events_ended_by(
              WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
         )?
         .execute([account, kind, first, last, ended_by.as_millis()])?;
+    Ok(())
+}
+
+fn delete_attempts_without_event(connection: &Connection, range: EventRange) -> Result<(), TableError> {
+    connection
+        .prepare_cached(
+            "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
+                 AND NOT EXISTS (SELECT 1 FROM webhook e
+                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
+                 AND NOT EXISTS (SELECT 1 FROM webhook_past e
+                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
+        )?
+        .execute(stored_range(range))?;
     Ok(())
 }
 

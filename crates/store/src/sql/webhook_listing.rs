@@ -1,7 +1,7 @@
 //! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up; and their attempts.
 
 use crate::sql::reports::stored_told;
-use crate::sql::webhook_events::{event_id, event_message, stored_end, stored_range};
+use crate::sql::webhook_events::{event_id, event_message, stored_end};
 use crate::sql::{Connection, OptionalExtension, Row, ToSql, described, params};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -10,7 +10,7 @@ use hermod_engine::ops::{
     AttemptOutcome, Endpoint, EventId, FAILED_PASSED_OVER_MAX, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_COUNTED_MAX,
     WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord, WebhookState, WebhookStatus,
 };
-use hermod_engine::tables::{EventKey, EventRange, StoredAttempt, StoredOutcome, TableError};
+use hermod_engine::tables::{EventKey, StoredAttempt, StoredOutcome, TableError};
 use std::cmp::Reverse;
 
 // The queries for events by state, all with the same columns. Delivered events have no index, which would cost every event a
@@ -149,22 +149,6 @@ fn figures(connection: &Connection, endpoint: Endpoint) -> Result<WebhookFigures
         oldest: oldest.map(Timestamp::from_millis),
         failed: failed.cast_unsigned(),
     })
-}
-
-pub(super) fn delete_attempts_without_event(
-    connection: &Connection,
-    range: EventRange,
-) -> Result<(), TableError> {
-    connection
-        .prepare_cached(
-            "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
-                 AND NOT EXISTS (SELECT 1 FROM webhook e
-                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
-                 AND NOT EXISTS (SELECT 1 FROM webhook_past e
-                     WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
-        )?
-        .execute(stored_range(range))?;
-    Ok(())
 }
 
 /// Returns the attempts to post an event, oldest first.

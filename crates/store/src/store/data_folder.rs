@@ -6,6 +6,7 @@ use crate::backend::AuditProof;
 use crate::backend::Salvage;
 use crate::backend::{Server, run_on_thread};
 use crate::error::StoreError;
+use crate::sql::readers;
 use crate::store::Store;
 use crate::writer::shared::CopyRequest;
 use hermod_domain::audit::AuditKey;
@@ -50,7 +51,7 @@ impl Store {
     /// at least everything that was committed before the call. Operations continue meanwhile. Dropping the future aborts the
     /// copy and removes the file. Fails if there is not enough space, or if another copy is in progress.
     pub async fn copy_to(&self, file: &Path) -> Result<u64, StoreError> {
-        let needed = self.inner.access.backend.database_bytes().await?;
+        let needed = self.read(readers::database_bytes).await?;
         self.inner.access.shared.disk.check_room_for(file, needed)?;
         let (reply, copied) = oneshot::channel();
         self.inner.access.shared.copies.request(CopyRequest { file: file.to_owned(), reply })?;

@@ -26,6 +26,9 @@ use crate::error::StoreError;
 use crate::nodes::FrontEnd;
 use crate::nodes::lease_renewal::OwnNode;
 use crate::record::RunningRecord;
+use crate::record::database::text;
+use crate::sql::Connection;
+use crate::sql::records;
 use crate::writer::operation::QueuedAcceptance;
 use crate::writer::operation::{Op, Reply};
 use crate::writer::shared::Access;
@@ -36,6 +39,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{OverVelocity, VelocityLimit};
 use hermod_engine::commands::{AnyOutcome, Audited, FindKey, FindVelocityRefusal, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
+use hermod_engine::tables::TableError;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -160,7 +164,7 @@ impl Store {
         account: AccountId,
         id: MessageId,
     ) -> Result<Option<MessageRecord>, StoreError> {
-        self.inner.access.backend.message(account, id).await
+        self.read(move |database| records::message(database, account, id)).await
     }
 
     /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.
@@ -169,7 +173,7 @@ impl Store {
         account: AccountId,
         id: MessageId,
     ) -> Result<Option<String>, StoreError> {
-        self.inner.access.backend.message_text(account, id).await
+        self.read(move |database| text::text_of(database, account, id)).await
     }
 
     /// Whether this process runs the engine. The others send their operations to it, and leave the periodic work to it.
@@ -227,6 +231,14 @@ impl Store {
         let access = self.inner.access.clone();
         let closed = tokio::task::spawn_blocking(move || access.backend.close()).await;
         closed.map_err(|_| StoreError::damaged("closing the database panicked"))
+    }
+
+    /// Reads beside the writer.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.inner.access.backend.read(read).await
     }
 
     /// Queues a command for the writer, and returns its outcome once it is durable.

@@ -7,11 +7,13 @@ use crate::record::database::requests::FoundRequests;
 use crate::record::database::search::Found;
 use crate::record::database::text::{Needle, TextMatches};
 use crate::record::database::timeline::{add_lines, has_gap};
+use crate::record::database::{text, timeline};
 use crate::record::{
     Count, LiveWatch, MessageFilter, MessageHistory, MessagePage, RecordStatus, RequestEntry, RequestFilter,
     RequestGroup, RequestPage, RunningRecord, Scope, SearchLimits, StatisticRow, StatisticsQuery, TextPage,
     TextQuery, WATCHERS_MAX,
 };
+use crate::sql::nodes;
 use crate::store::Store;
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -59,7 +61,7 @@ impl Store {
             return Ok(());
         }
         let feed = &self.inner.access.shared.feed;
-        let commits = self.inner.access.backend.commits().await?;
+        let commits = self.read(nodes::commits).await?;
         for _ in 0..ENGINE_POLLS_MAX {
             if feed.sequence() >= commits {
                 break;
@@ -145,7 +147,7 @@ impl Store {
         let Some(mut history) = found else { return Ok(None) };
         history.status = self.record_status();
         if has_gap(&history) {
-            add_lines(&mut history, self.inner.access.backend.record_lines(id).await?);
+            add_lines(&mut history, self.read(move |database| timeline::stored_lines(database, id)).await?);
         }
         Ok(Some(history))
     }
@@ -165,8 +167,9 @@ impl Store {
         let record = &self.record()?.readers;
         let (from, needle) = (query.from, Needle::new(&query.text));
         let candidates = record.text_candidates(account, query, before).await?;
-        let TextMatches { ids, looked_at, next } =
-            self.inner.access.backend.record_texts(account, candidates, needle, rows).await?;
+        let TextMatches { ids, looked_at, next } = self
+            .read(move |database| text::match_texts(database, account, &candidates, &needle, rows))
+            .await?;
         let rows = record.messages(account, ids).await?;
         let searched_to = next.map_or(from, MessageId::accepted_at);
         Ok(TextPage { rows, next, searched_to, looked_at, status: self.record_status() })

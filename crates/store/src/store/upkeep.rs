@@ -4,6 +4,7 @@
 use crate::backend::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
 use crate::data_folder::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
+use crate::sql::{engine_reads, late_parts, part_rows};
 use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
@@ -88,7 +89,7 @@ impl Store {
         let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
         loop {
             let PartPage { parts, last } =
-                self.inner.access.backend.parts_after(position, SWEEP_ROWS).await?;
+                self.read(move |database| part_rows::parts_after(database, position, SWEEP_ROWS)).await?;
             let late = late_messages(&parts.rows, now);
             found += self.expire(parts, now).await?;
             for keys in late.chunks(PARTS_PER_WRITE).take(room.div_ceil(PARTS_PER_WRITE)) {
@@ -116,13 +117,14 @@ impl Store {
     /// Marks late parts without a receipt in time as UNKNOWN. Returns how many.
     async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut found = 0;
-        let carriers = self.inner.access.backend.carriers_with_late_parts().await?;
+        let carriers = self.read(late_parts::carriers_with_late_parts).await?;
         for carrier in carriers {
             let expired_by = now.minus(self.inner.access.shared.catalogue.load().receipt_wait(carrier));
             let mut position = None;
             loop {
-                let read =
-                    self.inner.access.backend.expired_late_parts(carrier, expired_by, position, SWEEP_ROWS);
+                let read = self.read(move |database| {
+                    late_parts::expired_late_parts(database, carrier, expired_by, position, SWEEP_ROWS)
+                });
                 let LatePage { parts, last } = read.await?;
                 found += self.expire(parts, now).await?;
                 position = last;
@@ -167,7 +169,7 @@ impl Store {
     /// few seconds.
     pub async fn merge_keys(&self) -> Result<(), StoreError> {
         for _ in 0..KEY_STEPS_PER_CALL {
-            let next = self.inner.access.backend.next_key_step(KeyLimits::DEFAULT);
+            let next = self.read(move |database| engine_reads::next_key_step(database, KeyLimits::DEFAULT));
             let Some(step) = next.await? else { return Ok(()) };
             self.request(step).await?;
         }

@@ -2,6 +2,7 @@
 
 use crate::error::StoreError;
 use crate::nodes::RemotePort;
+use crate::sql::engine_reads;
 use crate::store::Store;
 use crate::writer::report_port::ReportPort;
 use hermod_domain::ids::ConnectionId;
@@ -77,7 +78,7 @@ impl ReceiverPort {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        self.store.inner.access.backend.mo_messages(wanted).await
+        self.store.read(move |database| engine_reads::mo_messages(database, wanted)).await
     }
 
     /// Records the results of reports that this port took; other reports are ignored. The results are queued when this

@@ -1,6 +1,7 @@
 //! Operations on customers' requests to the operator. A request is accepted with [`Store::change_catalogue`].
 
 use crate::error::StoreError;
+use crate::sql::customer_requests;
 use crate::store::Store;
 use hermod_domain::customer_request::CustomerRequestState;
 use hermod_domain::ids::AccountId;
@@ -24,7 +25,7 @@ impl Store {
 
     /// Returns a request.
     pub async fn customer_request(&self, id: u64) -> Result<Option<CustomerRequest>, StoreError> {
-        self.inner.access.backend.customer_request(id).await
+        self.read(move |database| customer_requests::find(database, id)).await
     }
 
     /// Returns requests before number `before`, or all, the newest first; of one account or of all, in one state or in any.
@@ -35,6 +36,9 @@ impl Store {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<CustomerRequest>, StoreError> {
-        self.inner.access.backend.customer_requests(account, state, before, limit.min(PAGE_ROWS_MAX)).await
+        self.read(move |database| {
+            customer_requests::page(database, account, state, before, limit.min(PAGE_ROWS_MAX))
+        })
+        .await
     }
 }

@@ -5,6 +5,7 @@ use crate::backend::ErasureScopes;
 use crate::backend::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::data_folder::erasure_list;
 use crate::error::StoreError;
+use crate::sql::{carrier_ids, erasure, erasure_scans};
 use crate::store::Store;
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, MessageId};
@@ -49,7 +50,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Erased, StoreError> {
         // Ids and times may be ahead of the clock, if it was set back or that of another node is ahead.
-        let newest = self.inner.access.backend.newest_message().await?;
+        let newest = self.read(erasure_scans::newest_message).await?;
         let at = newest.map_or(now, |newest| newest.accepted_at().max(now)).min(now.plus(CLOCK_AHEAD_MAX));
         let kept = self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at });
         let scope = ErasureScope { number, account, until: at.plus(CLOCK_AHEAD_MAX) };
@@ -86,7 +87,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.messages_to(scopes.clone(), after).await?;
+            let covered = scopes.clone();
+            let page = self.read(move |database| erasure::messages_to(database, &covered, after)).await?;
             let ended = page.found.iter().filter(|found| found.has_ended).map(|found| found.id);
             let reported = self.find_reported(ended.collect()).await?;
             let is_done = |found: &CoveredMessage| found.has_ended && !reported.contains(&found.id);
@@ -110,7 +112,7 @@ impl Store {
     /// the writer: they have no index by message, which would cost every message. One that begins to wait later, such as for
     /// a late receipt, has the substitute, as after the erasure.
     async fn find_reported(&self, messages: HashSet<MessageId>) -> Result<HashSet<MessageId>, StoreError> {
-        let (backend, messages) = (&self.inner.access.backend, Arc::new(messages));
+        let messages = Arc::new(messages);
         let mut found = HashSet::new();
         if messages.is_empty() {
             return Ok(found);
@@ -118,7 +120,9 @@ impl Store {
         // Reports first: they may move to the webhook meanwhile.
         let mut after = None;
         loop {
-            let page = backend.reports_about(messages.clone(), after).await?;
+            let about = messages.clone();
+            let page =
+                self.read(move |database| erasure_scans::reports_about(database, &about, after)).await?;
             found.extend(page.found.into_iter().map(|place| place.message));
             after = page.last;
             if after.is_none() {
@@ -127,7 +131,9 @@ impl Store {
         }
         let mut after = None;
         loop {
-            let page = backend.events_about(messages.clone(), after).await?;
+            let about = messages.clone();
+            let page =
+                self.read(move |database| erasure_scans::events_about(database, &about, after)).await?;
             found.extend(page.found.into_iter().map(|place| place.message));
             after = page.last;
             if after.is_none() {
@@ -143,7 +149,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.inbound_from(scopes.clone(), after).await?;
+            let covered = scopes.clone();
+            let page = self.read(move |database| erasure::inbound_from(database, &covered, after)).await?;
             let messages = page.found.iter().map(|found| found.message);
             let reported = self.find_reported(messages.collect()).await?;
             let is_done = |found: &CoveredInbound| !reported.contains(&found.message);
@@ -163,13 +170,16 @@ impl Store {
 
     /// Removes numbers from the carriers' ids of parts.
     async fn erase_carrier_ids(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
-        let backend = &self.inner.access.backend;
-        for day in backend.carrier_id_days().await? {
+        for day in self.read(carrier_ids::carrier_id_days).await? {
             let mut after = None;
             loop {
-                let page = match backend.carrier_ids_to(day, scopes.clone(), after).await {
+                let covered = scopes.clone();
+                let read = self.read(move |database| {
+                    erasure_scans::carrier_ids_to(database, day, &covered, after.as_ref())
+                });
+                let page = match read.await {
                     // Its table was retired meanwhile: it is about to be deleted.
-                    Err(_) if !backend.carrier_id_days().await?.contains(&day) => break,
+                    Err(_) if !self.read(carrier_ids::carrier_id_days).await?.contains(&day) => break,
                     page => page?,
                 };
                 for ids in page.found.chunks(ROWS_PER_WRITE) {
@@ -188,7 +198,9 @@ impl Store {
     async fn erase_responses(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.access.backend.responses_naming(scopes.clone(), after).await?;
+            let covered = scopes.clone();
+            let page =
+                self.read(move |database| erasure_scans::responses_naming(database, &covered, after)).await?;
             for attempts in page.found.chunks(ROWS_PER_WRITE) {
                 self.request(EraseResponses { attempts: attempts.to_vec() }).await?;
             }
@@ -212,7 +224,7 @@ impl Store {
         let folder = self.inner.access.shared.disk.folder().to_owned();
         // The list first: an erasure that ends between the two reads is in the store already.
         let listed = erasure_list::read(&folder)?;
-        let kept = self.inner.access.backend.kept_erasures().await?;
+        let kept = self.read(erasure_scans::kept).await?;
         // Older ones are not kept any more.
         let kept_since = now.minus(ERASURES_KEPT);
         let (mut missing, mut new) =
@@ -277,12 +289,30 @@ impl Store {
     ) -> Result<Vec<(ErasureScope, KeptErasure)>, StoreError> {
         let backend = &self.inner.access.backend;
         let mut search = NumberSearch::new(key, erasures);
-        search.read_all(|after| backend.recipients(after)).await?;
-        search.read_all(|after| backend.inbound_sources(after)).await?;
-        search.read_all(|after| backend.reviewed_numbers(after)).await?;
-        search.read_all(|after| backend.conversation_handsets(after)).await?;
-        search.read_all(|after| backend.parked_numbers(after)).await?;
-        search.read_all(|after| backend.unassigned_sources(after)).await?;
+        search
+            .read_all(|after| backend.read(move |database| erasure_scans::recipients(database, after)))
+            .await?;
+        search
+            .read_all(|after| backend.read(move |database| erasure_scans::inbound_sources(database, after)))
+            .await?;
+        search
+            .read_all(|after| backend.read(move |database| erasure_scans::reviewed_numbers(database, after)))
+            .await?;
+        search
+            .read_all(|after| {
+                backend.read(move |database| erasure_scans::conversation_handsets(database, after))
+            })
+            .await?;
+        search
+            .read_all(|after| {
+                backend.read(move |database| erasure_scans::parked_numbers(database, after.as_ref()))
+            })
+            .await?;
+        search
+            .read_all(|after| {
+                backend.read(move |database| erasure_scans::unassigned_sources(database, after))
+            })
+            .await?;
         Ok(search.found)
     }
 }

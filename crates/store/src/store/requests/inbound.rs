@@ -1,6 +1,7 @@
 //! Operations on MO messages and opt-outs.
 
 use crate::error::StoreError;
+use crate::sql::{inbound, opt_outs, reports};
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -36,7 +37,7 @@ impl Store {
         since: u64,
         limit: u32,
     ) -> Result<Vec<InboundRecord>, StoreError> {
-        self.inner.access.backend.inbound(account, since, limit).await
+        self.read(move |database| inbound::read_inbound_page(database, account, since, limit)).await
     }
 
     /// Returns who wrote to whom in an account's MO messages with numbers below `before`, or all, newest first.
@@ -46,7 +47,10 @@ impl Store {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<InboundParties>, StoreError> {
-        self.inner.access.backend.inbound_parties(account, before, limit.min(INBOUND_LOOKED_AT_MAX)).await
+        self.read(move |database| {
+            inbound::read_parties(database, account, before, limit.min(INBOUND_LOOKED_AT_MAX))
+        })
+        .await
     }
 
     /// Returns MO messages of an account by their numbers, in the same order. Those that were purged are left out.
@@ -56,7 +60,7 @@ impl Store {
         mut ids: Vec<u64>,
     ) -> Result<Vec<InboundRecord>, StoreError> {
         ids.truncate(usize::try_from(PAGE_ROWS_MAX).unwrap_or(usize::MAX));
-        self.inner.access.backend.inbound_records(account, ids).await
+        self.read(move |database| inbound::read_records(database, account, &ids)).await
     }
 
     /// Returns the numbers of an account's MO messages that wait for the binds of a connection. Looks at the newest
@@ -66,7 +70,10 @@ impl Store {
         connection: ConnectionId,
         account: AccountId,
     ) -> Result<Vec<u64>, StoreError> {
-        self.inner.access.backend.inbound_waiting(connection, account, INBOUND_LOOKED_AT_MAX).await
+        self.read(move |database| {
+            reports::inbound_waiting(database, connection, account, INBOUND_LOOKED_AT_MAX)
+        })
+        .await
     }
 
     /// Returns unassigned MO messages after `since`, oldest first.
@@ -75,7 +82,7 @@ impl Store {
         since: Option<MessageId>,
         limit: u32,
     ) -> Result<Vec<UnassignedMo>, StoreError> {
-        self.inner.access.backend.unassigned_inbound(since, limit).await
+        self.read(move |database| inbound::read_unassigned_page(database, since, limit)).await
     }
 
     /// Assigns an unassigned MO message to an account, with the same effects as if the account had received it directly.
@@ -101,7 +108,7 @@ impl Store {
 
     /// Returns the opt-out entry of a number, if it is opted out.
     pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreError> {
-        self.inner.access.backend.opted_out(account, number).await
+        self.read(move |database| opt_outs::find_opt_out(database, account, number)).await
     }
 
     /// Returns an account's opt-outs in order of their numbers, after `after` or from the first.
@@ -111,7 +118,7 @@ impl Store {
         after: Option<Msisdn>,
         limit: u32,
     ) -> Result<Vec<OptOut>, StoreError> {
-        self.inner.access.backend.opt_outs(account, after, limit).await
+        self.read(move |database| opt_outs::read_opt_out_page(database, account, after, limit)).await
     }
 
     /// Deletes the digests of MO messages so old that the carrier no longer repeats them.
@@ -135,7 +142,11 @@ impl Store {
         let mut after = self.scan_positions().conversation.take();
         let mut kept = 0;
         while kept < CONVERSATIONS_KEPT_PER_CALL {
-            let mut page = self.inner.access.backend.conversation_page(after, CONVERSATIONS_PER_READ).await?;
+            let mut page = self
+                .read(move |database| {
+                    inbound::read_conversation_page(database, after.as_ref(), CONVERSATIONS_PER_READ)
+                })
+                .await?;
             let read = page.len();
             after = page.last().filter(|_| read == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
             page.retain(|(_, at)| *at < before);

@@ -2,6 +2,7 @@
 
 use crate::backend::read_results::WaitingPage;
 use crate::error::StoreError;
+use crate::sql::{engine_reads, waiting_messages};
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
@@ -43,7 +44,7 @@ impl Store {
     /// except where a carrier has more deferred parts than fit in memory: those are counted in the tables.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreError> {
         let snapshots = self.request(ReadQueues).await?;
-        self.inner.access.backend.complete_queues(snapshots).await
+        self.read(move |database| engine_reads::complete_queues(database, snapshots)).await
     }
 
     /// Returns messages in a carrier's queue after `after`, in order, of which no part was sent. A message with a part in
@@ -59,8 +60,9 @@ impl Store {
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let WaitingPage { waiting, last } =
-                self.inner.access.backend.waiting(carrier, position, wanted).await?;
+            let WaitingPage { waiting, last } = self
+                .read(move |database| waiting_messages::read_page(database, carrier, position, wanted))
+                .await?;
             found.extend(waiting);
             position = last;
             if found.len() >= limit || position.is_none() {
@@ -92,6 +94,6 @@ impl Store {
         account: AccountId,
         name: MessageName,
     ) -> Result<Option<MessageRecord>, StoreError> {
-        self.inner.access.backend.message_named(account, name).await
+        self.read(move |database| engine_reads::message_named(database, account, name)).await
     }
 }

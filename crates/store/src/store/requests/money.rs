@@ -1,6 +1,7 @@
 //! Operations on balances, the ledger and statements.
 
 use crate::error::StoreError;
+use crate::sql::{balances, day_totals, engine_reads, ledger};
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
@@ -10,7 +11,7 @@ use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 impl Store {
     /// Returns an account's balance and credit in use.
     pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreError> {
-        self.inner.access.backend.balance(account).await
+        self.read(move |database| balances::read(database, account)).await
     }
 
     /// Changes a balance by a ledger entry. An entry with a reference is posted once, so the call can be repeated until it
@@ -27,7 +28,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<LedgerRow>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.access.backend.ledger(account, before, limit).await
+        self.read(move |database| ledger::page(database, account, before, limit)).await
     }
 
     /// Returns the ledger entry with a reference.
@@ -36,7 +37,7 @@ impl Store {
         account: AccountId,
         reference: String,
     ) -> Result<Option<LedgerRow>, StoreError> {
-        self.inner.access.backend.posted(account, reference).await
+        self.read(move |database| ledger::by_reference(database, account, &reference)).await
     }
 
     /// Returns the totals of the days from `from` to `to`, both included, that had messages; at most
@@ -47,14 +48,15 @@ impl Store {
         from: Day,
         to: Day,
     ) -> Result<Vec<DayTotals>, StoreError> {
-        self.inner.access.backend.day_totals(account, (from, to)).await
+        self.read(move |database| day_totals::between(database, account, (from, to))).await
     }
 
     /// Returns an account's statement from `from` to `to`, both included. It is cut off after [`DAYS_PER_READ_MAX`] days or
     /// [`crate::STATEMENT_ENTRIES_MAX`] entries.
     pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreError> {
         let last = to.min(Day::new(from.get().saturating_add(DAYS_PER_READ_MAX - 1)));
-        let statement = self.inner.access.backend.statement(account, (from, last)).await?;
+        let statement =
+            self.read(move |database| engine_reads::read_statement(database, account, (from, last))).await?;
         Ok(Statement { cut_off: statement.cut_off || last < to, ..statement })
     }
 }

@@ -1,6 +1,7 @@
 //! Operations of the operator: the setup, delivery figures, rows that were set aside, parts that got no response.
 
 use crate::error::StoreError;
+use crate::sql::{catalogue, delivery_figures, set_aside};
 use crate::store::Store;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Day;
@@ -18,12 +19,12 @@ impl Store {
 
     /// Returns all entries of the setup.
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreError> {
-        self.inner.access.backend.catalogue().await
+        self.read(catalogue::read).await
     }
 
     /// Returns the entries of provision files as they were last applied.
     pub async fn provisioned(&self) -> Result<Vec<ProvisionedRow>, StoreError> {
-        self.inner.access.backend.provisioned().await
+        self.read(catalogue::read_provisioned).await
     }
 
     /// Returns the delivery figures from `from` to `to`, both included, of one carrier or of all; the newest days first, at
@@ -34,17 +35,17 @@ impl Store {
         to: Day,
         carrier: Option<CarrierId>,
     ) -> Result<Vec<DeliveryRow>, StoreError> {
-        self.inner.access.backend.delivery_rows(from, to, carrier).await
+        self.read(move |database| delivery_figures::delivery_rows(database, from, to, carrier)).await
     }
 
     /// Returns unreadable rows that were set aside, after `after`, in order.
     pub async fn set_aside(&self, after: Option<i64>, limit: u32) -> Result<Vec<SetAside>, StoreError> {
-        self.inner.access.backend.set_aside(after.unwrap_or(0), limit).await
+        self.read(move |database| set_aside::set_aside_after(database, after.unwrap_or(0), limit)).await
     }
 
     /// Returns how many rows are set aside.
     pub async fn count_set_aside(&self) -> Result<SetAsideCount, StoreError> {
-        self.inner.access.backend.count_set_aside().await
+        self.read(set_aside::count_set_aside).await
     }
 
     /// Returns, per carrier, how many parts ran out of resends without a response since the last call.

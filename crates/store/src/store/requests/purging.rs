@@ -1,6 +1,7 @@
 //! Purges data that is past its retention, in short transactions.
 
 use crate::error::StoreError;
+use crate::sql::purging;
 use crate::store::Store;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
@@ -56,7 +57,7 @@ impl Store {
 
     async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreError> {
         // A reader finds the account, because there may be many.
-        let old = self.inner.access.backend.account_with_old_inbound(before).await?;
+        let old = self.read(move |database| purging::account_with_old_inbound(database, before)).await?;
         let Some(account) = old else { return Ok(0) };
         self.request(PurgeInbound { account, before }).await
     }

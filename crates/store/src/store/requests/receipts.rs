@@ -1,6 +1,7 @@
 //! Operations on parked receipts: match again, give up, list.
 
 use crate::error::StoreError;
+use crate::sql::{carrier_ids, engine_reads, parked_receipts, unnamed_parts};
 use crate::store::Store;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -32,7 +33,9 @@ impl Store {
         let mut position = self.take_rematch_position(carrier);
         let mut result = Rematched::default();
         while result.tried < REMATCH_ROWS_MAX {
-            let page = self.inner.access.backend.parked_page(carrier, ids, position).await?;
+            let page = self
+                .read(move |database| engine_reads::parked_page(database, carrier, ids, position.as_ref()))
+                .await?;
             result.tried += page.looked_at;
             if !page.worth_trying.is_empty() {
                 let remotes = page.worth_trying;
@@ -77,7 +80,11 @@ impl Store {
         let mut after = self.scan_positions().unnamed_part.take();
         let mut kept = 0;
         while kept < UNNAMED_PARTS_KEPT_PER_CALL {
-            let mut page = self.inner.access.backend.unnamed_parts(after, UNNAMED_PARTS_PER_READ).await?;
+            let mut page = self
+                .read(move |database| {
+                    unnamed_parts::read_unnamed_page(database, after.as_ref(), UNNAMED_PARTS_PER_READ)
+                })
+                .await?;
             let rows = page.len();
             after = page.last().copied().filter(|_| rows == UNNAMED_PARTS_PER_READ);
             page.retain(|part| part.at < before);
@@ -95,7 +102,7 @@ impl Store {
 
     /// Returns a carrier's parked receipts, the latest first.
     pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreError> {
-        self.inner.access.backend.parked(carrier, limit).await
+        self.read(move |database| parked_receipts::latest_parked(database, carrier, limit)).await
     }
 
     /// Returns some ids from a carrier's recent responses, for comparison with the ids in its parked receipts.
@@ -105,11 +112,11 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<AssignedId>, StoreError> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
-        self.inner.access.backend.recent_carrier_ids(carrier, limit).await
+        self.read(move |database| carrier_ids::sample(database, carrier, limit)).await
     }
 
     /// Returns how many receipts were given up per day and carrier, from `from` to `to`, both included, the newest first.
     pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreError> {
-        self.inner.access.backend.receipt_losses(from, to).await
+        self.read(move |database| parked_receipts::receipt_losses(database, from, to)).await
     }
 }

@@ -1,6 +1,7 @@
 //! Operations on reports: count those that wait, give up old ones, list those that were given up.
 
 use crate::error::StoreError;
+use crate::sql::{given_up_reports, reports};
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
@@ -16,7 +17,7 @@ impl Store {
         after: Option<ReportId>,
         limit: u32,
     ) -> Result<Vec<GivenUpReport>, StoreError> {
-        self.inner.access.backend.given_up(account, after, limit).await
+        self.read(move |database| given_up_reports::list_given_up(database, account, after, limit)).await
     }
 
     /// Returns how many reports of a connection are not settled, outstanding ones included.
@@ -24,7 +25,7 @@ impl Store {
         let known = self.inner.access.shared.outboxes.waiting(connection).filter(|_| self.runs_engine());
         match known {
             Some(count) => Ok(count),
-            None => self.inner.access.backend.count_reports(connection).await,
+            None => self.read(move |database| reports::count_reports(database, connection)).await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Operations on reviews of messages that a screening rule held.
 
 use crate::error::StoreError;
+use crate::sql::reviews;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -28,13 +29,13 @@ impl Store {
         digest: [u8; 16],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let found = self.inner.access.backend.review_of_text(account, digest).await?;
+        let found = self.read(move |database| reviews::find_by_digest(database, account, &digest)).await?;
         Ok(found.is_some_and(|case| case.is_approved_at(now)))
     }
 
     /// Returns how many cases of an account are open, at most [`REVIEW_CASES_OPEN_MAX`].
     pub async fn open_reviews_of(&self, account: AccountId) -> Result<u32, StoreError> {
-        self.inner.access.backend.open_reviews_of(account, REVIEW_CASES_OPEN_MAX).await
+        self.read(move |database| reviews::count_open_of(database, account, REVIEW_CASES_OPEN_MAX)).await
     }
 
     /// Returns cases before case `before`, or all, newest first; of one account or of all, optionally only those in a state.
@@ -46,17 +47,17 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<ReviewCase>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.access.backend.reviews(account, state, before, limit).await
+        self.read(move |database| reviews::page(database, account, state, before, limit)).await
     }
 
     /// Returns a case.
     pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreError> {
-        self.inner.access.backend.review(id).await
+        self.read(move |database| reviews::find(database, id)).await
     }
 
     /// Returns how many cases are open, over all accounts, and since when the oldest is.
     pub async fn open_reviews(&self) -> Result<OpenReviews, StoreError> {
-        self.inner.access.backend.open_reviews().await
+        self.read(reviews::count_open).await
     }
 
     /// Approves or rejects a case and returns it. The customer is told the reason. An earlier decision is replaced. Returns `None` if there is no such case.
@@ -79,7 +80,8 @@ impl Store {
         let mut kept = 0;
         while kept < CASES_KEPT_PER_CALL {
             // A reader finds the cases, so that the writer only deletes.
-            let page = self.inner.access.backend.reviews_after(after, CASES_PER_STEP).await?;
+            let page =
+                self.read(move |database| reviews::page_after(database, after, CASES_PER_STEP)).await?;
             after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|case| case.id);
             let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
             kept += page.len() - old.len();

@@ -1,6 +1,7 @@
 //! Operations on the audit log, and on the tokens of users: sessions of the portal and one-time links.
 
 use crate::error::StoreError;
+use crate::sql::{audit_log, user_tokens};
 use crate::store::Store;
 use hermod_domain::audit::{AuditEntry, AuditFilter, AuditKey, AuditRow};
 use hermod_domain::time::Timestamp;
@@ -35,7 +36,7 @@ impl Store {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        self.inner.access.backend.audit_log(filter, before, limit.min(PAGE_ROWS_MAX)).await
+        self.read(move |database| audit_log::page(database, &filter, before, limit.min(PAGE_ROWS_MAX))).await
     }
 
     /// Stores a new token. If the user has the most of its sort, the oldest ends; see [`hermod_engine::ops::USER_TOKENS_MAX`].
@@ -55,13 +56,15 @@ impl Store {
         digest: TokenDigest,
         now: Timestamp,
     ) -> Result<Option<UserToken>, StoreError> {
-        let found = self.inner.access.backend.user_token(digest).await?;
+        let found = self.read(move |database| user_tokens::find(database, digest)).await?;
         Ok(found.filter(|token| !token.has_expired(now)))
     }
 
     /// Returns all tokens of a user that have not expired.
     pub async fn user_tokens(&self, user: u32, now: Timestamp) -> Result<Vec<UserToken>, StoreError> {
-        let mut tokens = self.inner.access.backend.user_tokens(user, USER_TOKENS_OF_ALL_SORTS_MAX).await?;
+        let mut tokens = self
+            .read(move |database| user_tokens::of_user(database, user, USER_TOKENS_OF_ALL_SORTS_MAX))
+            .await?;
         tokens.retain(|token| !token.has_expired(now));
         Ok(tokens)
     }

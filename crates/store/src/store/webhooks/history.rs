@@ -2,6 +2,7 @@
 
 use crate::backend::read_results::OldEvents;
 use crate::error::StoreError;
+use crate::sql::{webhook_due, webhook_listing, webhook_purging};
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -24,7 +25,8 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<WebhookRecord>, StoreError> {
         let limit = limit.clamp(1, PAGE_ROWS_MAX);
-        self.inner.access.backend.webhook_events(account, filter, before, limit).await
+        self.read(move |database| webhook_listing::list_events(database, account, filter, before, limit))
+            .await
     }
 
     /// Returns an event of an account.
@@ -33,7 +35,7 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<WebhookRecord>, StoreError> {
-        self.inner.access.backend.webhook_event(account, event).await
+        self.read(move |database| webhook_listing::find_event(database, account, event)).await
     }
 
     /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged or erased.
@@ -42,7 +44,7 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<WebhookContent>, StoreError> {
-        self.inner.access.backend.webhook_content(account, event).await
+        self.read(move |database| webhook_due::find_content(database, account, event)).await
     }
 
     /// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
@@ -51,17 +53,17 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<Vec<WebhookAttempt>>, StoreError> {
-        self.inner.access.backend.webhook_attempts(account, event).await
+        self.read(move |database| webhook_listing::find_attempts(database, account, event)).await
     }
 
     /// Returns the numbers of waiting and failed events of an account, per kind.
     pub async fn webhook_figures(&self, account: AccountId) -> Result<Vec<WebhookFigures>, StoreError> {
-        self.inner.access.backend.webhook_figures(account).await
+        self.read(move |database| webhook_listing::account_figures(database, account)).await
     }
 
     /// Returns the endpoints with a waiting event that has failed, and without a newer event that was delivered.
     pub async fn failing_endpoints(&self) -> Result<Vec<FailingEndpoint>, StoreError> {
-        self.inner.access.backend.failing_endpoints().await
+        self.read(webhook_due::failing_endpoints).await
     }
 
     /// Makes an event due now, whether it waits, was delivered or was given up.
@@ -95,7 +97,8 @@ impl Store {
         let mut position = self.scan_positions().webhook_event.take();
         for _ in 0..READS_PER_PURGE_STEP {
             let after = position.unwrap_or_default();
-            let OldEvents { events, next } = self.inner.access.backend.old_events(after, before).await?;
+            let OldEvents { events, next } =
+                self.read(move |database| webhook_purging::old_events(database, after, before)).await?;
             self.scan_positions().webhook_event = next;
             if !events.is_empty() {
                 return self.request(ForgetWebhooks { events, before, now }).await;

@@ -3,6 +3,7 @@
 
 use crate::backend::read_results::OnTransmitters;
 use crate::error::StoreError;
+use crate::sql::reports;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -141,7 +142,9 @@ impl Store {
             if after >= newest {
                 break;
             }
-            let read = self.inner.access.backend.on_transmitters(connection, after, REPORTS_PER_READ);
+            let read = self.read(move |database| {
+                reports::on_transmitters(database, connection, after, REPORTS_PER_READ)
+            });
             let OnTransmitters { reports, last, rows_read } = read.await?;
             *left = left.saturating_sub(rows_read.max(READ_COUNTS_AS));
             let more = rows_read == REPORTS_PER_READ;

@@ -2,6 +2,7 @@
 
 use crate::backend::read_results::{Due, UndeliverableEvent};
 use crate::error::StoreError;
+use crate::sql::webhook_due;
 use crate::store::Store;
 use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;
@@ -18,7 +19,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 impl Store {
     /// Returns every endpoint with waiting events, and when its first event is or was due.
     pub async fn webhooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
-        self.inner.access.backend.waiting_endpoints().await
+        self.read(webhook_due::waiting_endpoints).await
     }
 
     /// Waits until an event becomes due because it was created, moved or replayed, and returns the endpoints of all such
@@ -38,7 +39,7 @@ impl Store {
     ) -> Result<WebhookPage, StoreError> {
         let limit = usize::try_from(limit.clamp(1, WEBHOOKS_TAKEN_MAX)).expect("a few hundred");
         let Due { page, undeliverable } =
-            self.inner.access.backend.due_events(endpoint, after, now, limit).await?;
+            self.read(move |database| webhook_due::due_events(database, endpoint, after, now, limit)).await?;
         if !undeliverable.is_empty() {
             self.give_up(endpoint, &undeliverable, now).await?;
         }

@@ -106,9 +106,9 @@ const BACKENDS: &str = "crates/store/src/backend/";
 const DRIVERS: &[Ban] =
     &[Ban { path: "rusqlite", instead: "put it behind a function of `sqlite/`, and that behind a backend" }];
 
-/// Paths that only the backends of the store may name.
+/// Paths that only the backends of the store may name. Reads of `sql` run on every database.
 const BACKEND_FOLDERS: &[Ban] = &[
-    Ban { path: "crate::sql", instead: "ask a backend, so that another database can answer" },
+    Ban { path: "crate::sql::postgres", instead: "ask a backend, so that another database can answer" },
     Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" },
     Ban { path: "crate::postgres", instead: "ask a backend, so that another database can answer" },
 ];
