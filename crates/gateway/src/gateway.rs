@@ -109,7 +109,7 @@ impl Gateway {
     ) -> Gateway {
         let catalogue = Arc::new(catalogue);
         store.set_catalogue(catalogue.clone());
-        let limits = Limits::new(pepper.limits_seed(), store.has_nodes());
+        let limits = Limits::new(pepper.limits_seed(), store.cluster().has_nodes());
         Gateway {
             numbers: ShownNumbers::new(pepper.shown_numbers_key()),
             clock,

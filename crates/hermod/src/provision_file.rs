@@ -32,7 +32,7 @@ pub(crate) async fn apply(
     clock: &Clock,
 ) -> Result<Plan, Failure> {
     // Nodes that start together apply their files one after another: each sees what the one before has made.
-    let _alone = opened.store.lock_catalogue().await.map_err(Failure::failed)?;
+    let _alone = opened.store.cluster().lock_catalogue().await.map_err(Failure::failed)?;
     let plan =
         provision::apply(&opened.store, &opened.pepper, wanted, &Author::file(file), clock.now()).await;
     let plan = plan.map_err(|error| match error {

@@ -71,7 +71,7 @@ pub async fn list_threads(
     cursor: InboxCursor,
     rows: usize,
 ) -> Result<InboxThreads, OperatorRefusal> {
-    let looked_at = gateway.store.inbound_parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
+    let looked_at = gateway.store.inbound().parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = page_of_threads(&looked_at, cursor, rows);
     let counts: HashMap<u64, usize> = shown.iter().copied().collect();
     let ids = shown.iter().map(|(newest, _)| *newest).collect();
@@ -139,7 +139,7 @@ pub async fn show_thread(
     rows: usize,
 ) -> Result<ThreadMessages, OperatorRefusal> {
     let found = find_inbound(gateway, account, id).await?;
-    let looked_at = gateway.store.inbound_parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
+    let looked_at = gateway.store.inbound().parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = thread_in(&looked_at, &found, rows);
     let messages = read_messages(gateway, account, shown).await?;
     Ok(ThreadMessages { from: found.from, to: found.to, messages, next })
@@ -163,7 +163,7 @@ pub async fn find_inbound(
     account: AccountId,
     id: u64,
 ) -> Result<InboundRecord, OperatorRefusal> {
-    let found = gateway.store.inbound_records(account, vec![id]).await?;
+    let found = gateway.store.inbound().records(account, vec![id]).await?;
     let missing = || OperatorRefusal::NotFound(format!("there is no MO message {id}"));
     found.into_iter().next().ok_or_else(missing)
 }
@@ -177,7 +177,7 @@ async fn read_messages(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let records = gateway.store.inbound_records(account, ids).await?;
+    let records = gateway.store.inbound().records(account, ids).await?;
     let events = webhook_states(gateway, account).await?;
     let binds = BindStates::read(gateway, account).await?;
     let polled = gateway.inbound_polls.up_to(account);
@@ -198,7 +198,7 @@ async fn webhook_states(
     account: AccountId,
 ) -> Result<HashMap<MessageId, WebhookStatus>, OperatorRefusal> {
     let filter = WebhookFilter { kind: Some(WebhookKind::Inbound), status: None };
-    let events = gateway.store.webhook_events(account, filter, None, PAGE_ROWS_MAX).await?;
+    let events = gateway.store.webhooks().list(account, filter, None, PAGE_ROWS_MAX).await?;
     Ok(events.into_iter().map(|event| (event.message, event.state.status())).collect())
 }
 
@@ -220,9 +220,9 @@ impl BindStates {
         }
         let mut waiting = HashSet::new();
         for connection in receiving {
-            waiting.extend(gateway.store.inbound_waiting(connection, account).await?);
+            waiting.extend(gateway.store.inbound().waiting(connection, account).await?);
         }
-        let given_up = gateway.store.given_up(Some(account), None, PAGE_ROWS_MAX).await?;
+        let given_up = gateway.store.reports().given_up(Some(account), None, PAGE_ROWS_MAX).await?;
         let given_up = given_up.into_iter().filter(|report| report.status.is_none());
         Ok(Some(BindStates { waiting, given_up: given_up.map(|report| report.message).collect() }))
     }

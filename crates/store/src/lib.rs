@@ -35,6 +35,8 @@ pub use nodes::envelope::NodeEnvelope;
 pub use record::database::filler::RecordFiller;
 pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};
 pub use store::{
-    ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased,
-    LinkPort, NodeInfo, OpenOptions, PURGED_PER_STEP_MAX, ReceiverPort, Store,
+    ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, ClusterStore, CustomerRequestStore,
+    DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, ErasureStore, InboundStore, LinkPort, MessageStore,
+    MoneyStore, NodeInfo, OpenOptions, OptOutStore, PURGED_PER_STEP_MAX, ReceiptStore, ReceiverPort,
+    RecordStore, ReportStore, ReviewStore, SetAsideStore, SetupStore, Store, UserTokenStore, WebhookStore,
 };

@@ -16,7 +16,7 @@ pub const REVIEW_CASES_OPEN_MAX: u32 = 10_000;
 /// How long a case is kept after it was last matched, decided or not.
 pub const REVIEW_CASE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The most cases that `Store::open_reviews` counts.
+/// The most cases that `ReviewStore::count_open` counts.
 pub const OPEN_REVIEWS_COUNTED_MAX: u32 = 100_000;
 
 /// Cases that wait for a decision.

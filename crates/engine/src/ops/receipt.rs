@@ -15,7 +15,7 @@ pub const PARKED_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// Parked receipts of one carrier. Beyond that the oldest are given up, so that a carrier with invalid ids cannot fill
 /// the disk.
 pub const PARKED_PER_CARRIER_MAX: u64 = 1_000_000;
-/// Parked receipts that one `Store::rematch` tries. The next call continues behind them.
+/// Parked receipts that one `ReceiptStore::rematch` tries. The next call continues behind them.
 pub const REMATCH_ROWS_MAX: usize = 100_000;
 /// Lines about late, repeated and unreadable receipts in one message's timeline.
 pub const LATE_LINES_MAX: u32 = 10;

@@ -21,16 +21,16 @@ pub const RESPONSE_KEPT_BYTES_MAX: usize = 4_096;
 /// How long a customer that submits only on transmitters may have no receiver bound before its reports go to the
 /// webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
-/// Events that one call of `Store::replay_failed` looks at. The caller continues behind them.
+/// Events that one call of `WebhookStore::replay_failed` looks at. The caller continues behind them.
 pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
-/// Events that one call of `Store::take_webhooks` returns.
+/// Events that one call of `WebhookStore::take` returns.
 pub const WEBHOOKS_TAKEN_MAX: u32 = 500;
 /// Attempts of one event that are kept; older ones are deleted.
 pub const WEBHOOK_ATTEMPTS_KEPT: u32 = 100;
-/// Endpoints that the wakeup holds. Others are found by `Store::webhooks_waiting`.
+/// Endpoints that the wakeup holds. Others are found by `WebhookStore::waiting`.
 pub const ENDPOINTS_WOKEN_MAX: usize = 100_000;
 
-/// The most events that `Store::webhook_figures` counts.
+/// The most events that `WebhookStore::figures` counts.
 pub const WEBHOOKS_COUNTED_MAX: u32 = 100_000;
 /// Given-up events that a list of delivered events skips before it ends.
 pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;

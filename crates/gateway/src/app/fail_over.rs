@@ -58,7 +58,7 @@ struct Troubled {
 impl FailOver {
     /// Checks every carrier once, and moves the messages that can be moved.
     pub async fn look(&self, gateway: &Gateway) -> Result<(), StoreError> {
-        let queues = gateway.store.queues().await?;
+        let queues = gateway.store.messages().queues().await?;
         watch_queues(gateway, &queues);
         let troubled = self.troubled(gateway);
         if troubled.is_empty() {
@@ -163,7 +163,7 @@ async fn move_queue(
             break;
         }
         let before = looked_to;
-        let page = gateway.store.waiting(carrier, before, PAGE_MESSAGES).await?;
+        let page = gateway.store.messages().waiting(carrier, before, PAGE_MESSAGES).await?;
         looked_to = page.last().map(WaitingMessage::position);
         if looked_to.is_none() {
             break;
@@ -181,7 +181,7 @@ async fn move_queue(
             }
         }
         if !moves.is_empty() {
-            let count = gateway.store.move_messages(moves, gateway.clock.now()).await?;
+            let count = gateway.store.messages().reroute(moves, gateway.clock.now()).await?;
             moved += u64::try_from(count).unwrap_or(u64::MAX);
         }
         if !room.is_anywhere() {

@@ -24,8 +24,12 @@ pub struct AccountBalance {
 pub async fn message_status(gateway: &Gateway, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
     let missing = Refusal::NotFound(NotFound::Message);
     let Some(name) = MessageName::parse(id) else { return Err(missing) };
-    let found =
-        gateway.store.message_named(caller.account, name).await.map_err(|fault| refusal_of(&fault))?;
+    let found = gateway
+        .store
+        .messages()
+        .find_named(caller.account, name)
+        .await
+        .map_err(|fault| refusal_of(&fault))?;
     found.ok_or(missing)
 }
 
@@ -36,14 +40,18 @@ pub async fn inbound_since(
     since: u64,
     limit: u32,
 ) -> Result<Vec<InboundRecord>, Refusal> {
-    let found =
-        gateway.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))?;
+    let found = gateway
+        .store
+        .inbound()
+        .list(caller.account, since, limit)
+        .await
+        .map_err(|fault| refusal_of(&fault))?;
     gateway.inbound_polls.note(caller.account, found.last().map_or(since, |last| last.id));
     Ok(found)
 }
 
 pub async fn account_balance(gateway: &Gateway, caller: &Caller) -> Result<AccountBalance, Refusal> {
-    let held = gateway.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
+    let held = gateway.store.money().balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
     AccountBalance::of(&caller.account().account, held).ok_or(Refusal::SubmitFailed)
 }
 

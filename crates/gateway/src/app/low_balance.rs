@@ -26,7 +26,7 @@ pub async fn low_balance(gateway: &Gateway, account: AccountId) -> Result<Option
     if view.account.warn_below.is_none() && view.account.urgent_below.is_none() {
         return Ok(None);
     }
-    let held = gateway.store.balance(account).await?;
+    let held = gateway.store.money().balance(account).await?;
     let Some(balance) = AccountBalance::of(&view.account, held) else { return Ok(None) };
     let AccountBalance { available, currency, .. } = balance;
     let (level, below) = view.account.balance_level(available);

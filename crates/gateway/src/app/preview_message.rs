@@ -68,7 +68,7 @@ async fn is_held(
 ) -> Result<bool, Refusal> {
     let Some(from) = checked.from.filter(|_| !checked.rules.is_empty()) else { return Ok(false) };
     let digest = review_digest(caller.account, from, submission.text.as_str());
-    let approved = gateway.store.is_approved(caller.account, digest, now);
+    let approved = gateway.store.reviews().is_approved(caller.account, digest, now);
     in_time(gateway, approved, Unavailable::QueueFull).await.map(|approved| !approved)
 }
 
@@ -90,14 +90,14 @@ async fn over_limits(
     }
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     let today = now.day();
-    let totals = gateway.store.day_totals(caller.account, today, today).await;
+    let totals = gateway.store.money().day_totals(caller.account, today, today).await;
     let totals = totals.map_err(|fault| refusal_of(&fault))?.into_iter().find(|totals| totals.day == today);
     let limits = DailyLimits { messages_max, spend_max };
     if totals.unwrap_or(DayTotals::none(today)).with_message(cost, limits).is_err() {
         let reopens = today.next().start().since(now);
         refusals.push(Refusal::TrafficControl { retry_after_s: whole_seconds(reopens) });
     }
-    let balance = gateway.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
+    let balance = gateway.store.money().balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
     let available = balance.spendable(view.account.credit_limit, view.account.minimum);
     if available.is_none_or(|available| cost > available) {
         let available = available.unwrap_or(Money::ZERO);

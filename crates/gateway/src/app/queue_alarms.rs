@@ -62,18 +62,28 @@ fn is_too_old(raised: bool, queue: &QueueStatus, now: Timestamp) -> bool {
 /// Raises `unconfirmed-parts` and `reused-message-id` per carrier, counted by parts, for what the store has committed
 /// since the last call.
 pub fn alarm_carrier_counts(gateway: &Gateway) {
-    raise_per_carrier(gateway, AlarmKind::UnconfirmedParts, &gateway.store.take_unconfirmed(), |parts| {
-        format!(
-            "{parts} parts got no response and have no resend left; they count as submitted and are reported UNKNOWN at \
+    raise_per_carrier(
+        gateway,
+        AlarmKind::UnconfirmedParts,
+        &gateway.store.receipts().take_unconfirmed(),
+        |parts| {
+            format!(
+                "{parts} parts got no response and have no resend left; they count as submitted and are reported UNKNOWN at \
              their deadline"
-        )
-    });
-    raise_per_carrier(gateway, AlarmKind::ReusedMessageId, &gateway.store.take_reused_ids(), |parts| {
-        format!(
-            "{parts} parts got a message id that the carrier had given to another part on the same day; a receipt for \
+            )
+        },
+    );
+    raise_per_carrier(
+        gateway,
+        AlarmKind::ReusedMessageId,
+        &gateway.store.receipts().take_reused_ids(),
+        |parts| {
+            format!(
+                "{parts} parts got a message id that the carrier had given to another part on the same day; a receipt for \
              such an id is applied only if its number fits one of them, or all are of one account"
-        )
-    });
+            )
+        },
+    );
 }
 
 fn raise_per_carrier(

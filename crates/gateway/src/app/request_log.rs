@@ -92,7 +92,7 @@ pub fn caller_of(caller: &Caller) -> (AccountId, ConnectionId) {
 
 /// Notes an answered request, unless its account has enough in the log of this second.
 pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
-    if !gateway.store.has_record() && !gateway.store.has_nodes() {
+    if !gateway.store.record().is_kept() && !gateway.store.cluster().has_nodes() {
         return;
     }
     let now = gateway.clock.now();
@@ -121,10 +121,10 @@ pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
         replay: answered.replay,
         message: answered.message,
     };
-    if gateway.store.has_other_nodes() {
+    if gateway.store.cluster().has_other_nodes() {
         gateway.request_log.keep_for_others(entry.clone());
     }
-    gateway.store.note_request(entry);
+    gateway.store.record().note_request(entry);
 }
 
 /// Notes a message that a user sent on a web page, under the user's e-mail address.

@@ -135,7 +135,9 @@ async fn submit(
             }
             for ScreenMatch { rules, text } in matches {
                 let screened = screened(caller, submission.to, text, &rules, from, now);
-                match in_time(gateway, gateway.store.screen(screened), Unavailable::QueueFull).await? {
+                match in_time(gateway, gateway.store.reviews().screen(screened), Unavailable::QueueFull)
+                    .await?
+                {
                     Screening::Passed => {}
                     Screening::Held { .. } => return Err(Refusal::HeldForReview),
                 }
@@ -251,7 +253,7 @@ pub(super) async fn opted_out(
     caller: &Caller,
     submission: &Submission,
 ) -> Result<bool, Refusal> {
-    let found = gateway.store.opted_out(caller.account, submission.to);
+    let found = gateway.store.opt_outs().find(caller.account, submission.to);
     in_time(gateway, found, Unavailable::QueueFull).await.map(|entry| entry.is_some())
 }
 

@@ -17,7 +17,7 @@ pub enum LoadCatalogueError {
 
 /// Loads the stored catalogue.
 pub async fn load_catalogue(store: &Store) -> Result<Catalogue, LoadCatalogueError> {
-    let rows = store.catalogue().await?;
+    let rows = store.setup().rows().await?;
     Ok(Catalogue::build(read_documents(&rows)?)?)
 }
 
@@ -32,6 +32,6 @@ impl Gateway {
     /// in effect.
     pub async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {
         let here = self.changing.lock().await;
-        Ok(ChangingAlone { _everywhere: self.store.lock_catalogue().await?, _here: here })
+        Ok(ChangingAlone { _everywhere: self.store.cluster().lock_catalogue().await?, _here: here })
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn note(gateway: &Gateway, announced: Announcement) {
     let (sent, oldest) = (requests.len(), gateway.clock.now().minus(OLD_AFTER));
     requests.retain(|entry| entry.at > oldest);
     gateway.request_log.count_not_shared(sent - requests.len());
-    requests.into_iter().for_each(|entry| gateway.store.note_request(entry));
+    requests.into_iter().for_each(|entry| gateway.store.record().note_request(entry));
     gateway.watched.count_elsewhere(watched);
     for (traced, lines) in traced {
         if let Some(trace) = open_trace(gateway, traced) {

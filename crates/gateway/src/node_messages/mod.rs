@@ -62,7 +62,7 @@ pub enum Traced {
 
 fn send(gateway: &Gateway, to: Option<NodeRun>, message: &NodeMessage) {
     match serde_json::to_vec(message) {
-        Ok(octets) => gateway.store.send_envelope(to, octets),
+        Ok(octets) => gateway.store.cluster().send_envelope(to, octets),
         Err(error) => tracing::error!(%error, "A message to another node could not be written"),
     }
 }
@@ -87,7 +87,7 @@ pub fn order_webhook_posts(gateway: &Gateway, to: NodeRun, order: PostingOrder) 
 
 /// Tells the node with the engine which webhooks this one posts. Does nothing while no other node has it.
 pub fn tell_webhook_posts(gateway: &Gateway, notice: PostingNotice) {
-    let engine = gateway.store.nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
+    let engine = gateway.store.cluster().nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
     if let Some(engine) = engine {
         send(gateway, Some(engine.run), &NodeMessage::Webhooks(PostingMessage::Notice(notice)));
     }

@@ -36,13 +36,13 @@ impl Answers {
 
 /// Returns the name of this node; none with the embedded store.
 pub fn own_name(gateway: &Gateway) -> Option<String> {
-    gateway.store.nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
+    gateway.store.cluster().nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
 }
 
 /// Queries all other nodes that are alive.
 pub async fn query_others(gateway: &Gateway, query: impl Into<Value>) -> Answers {
     let others: Vec<NodeInfo> =
-        gateway.store.nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
+        gateway.store.cluster().nodes().into_iter().filter(|node| node.is_alive && !node.is_this).collect();
     if others.is_empty() { Answers::default() } else { wait_for(gateway, None, &others, query.into()).await }
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn run_slow_checks(
     certificates: Arc<[Arc<Tls>]>,
 ) -> Result<(), StoreError> {
     check_certificates(&gateway, &certificates);
-    let open = gateway.store.open_reviews().await?;
+    let open = gateway.store.reviews().count_open().await?;
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     gauge!("hermod_reviews_open").set(open.count as f64);
     gateway.alarms.replace(
@@ -53,9 +53,9 @@ pub(super) async fn run_slow_checks(
         &about_this_machine(reviews_open(open)),
         gateway.clock.now(),
     );
-    let set_aside = rows_set_aside(gateway.store.count_set_aside().await?);
+    let set_aside = rows_set_aside(gateway.store.rows_set_aside().count().await?);
     gateway.alarms.replace(AlarmKind::RowsSetAside, "", &about_this_machine(set_aside), gateway.clock.now());
-    let behind = about_this_machine(record_behind(gateway.store.record_status()));
+    let behind = about_this_machine(record_behind(gateway.store.record().status()));
     gateway.alarms.replace(AlarmKind::RecordBehind, "", &behind, gateway.clock.now());
     Ok(())
 }

@@ -178,7 +178,7 @@ impl Running {
         carrier::supervise(&gateway, &running.links);
         carrier::serve_probes(&gateway, &running.links);
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
-        gateway.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
+        gateway.store.messages().limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(gateway.clone(), settings, &running.webhooks);
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);
@@ -299,7 +299,7 @@ impl Running {
             nodes::exchange_notices(&gateway);
             Ok(())
         });
-        if let Some(envelopes) = self.gateway.store.envelopes() {
+        if let Some(envelopes) = self.gateway.store.cluster().envelopes() {
             let receiving =
                 nodes::receive_messages(self.gateway.clone(), operator, envelopes, self.upkeep.stopping());
             self.upkeep.spawn_named("upkeep/node-messages", receiving);
@@ -340,7 +340,7 @@ impl Running {
         let keep = purge::retention(&config.retention);
         self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |gateway| purge::purge(gateway, keep));
         self.repeat("upkeep/erasures", SWEEP, |gateway| async move {
-            gateway.store.replay_erasures(gateway.clock.now()).await.map(drop)
+            gateway.store.erasures().replay(gateway.clock.now()).await.map(drop)
         });
         self.repeat("upkeep/split-messages", SWEEP, |gateway| async move {
             gateway.split_messages().drop_expired(gateway.clock.now());
@@ -351,7 +351,7 @@ impl Running {
             for (carrier, name, document) in gateway.catalogue().carriers() {
                 let ids = document.profile.ids;
                 let Rematched { tried, matched } =
-                    gateway.store.rematch(*carrier, ids, gateway.clock.now()).await?;
+                    gateway.store.receipts().rematch(*carrier, ids, gateway.clock.now()).await?;
                 if matched > 0 {
                     tracing::info!(carrier = %name, tried, matched, "Matched parked receipts to their parts");
                 }

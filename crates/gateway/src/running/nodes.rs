@@ -25,10 +25,10 @@ struct Notice {
 pub(super) fn exchange_notices(gateway: &Gateway) {
     let runs_engine = gateway.store.runs_engine();
     match serde_json::to_vec(&notice_of(gateway, runs_engine)) {
-        Ok(notice) => gateway.store.set_notice(notice),
+        Ok(notice) => gateway.store.cluster().set_notice(notice),
         Err(error) => tracing::error!(%error, "The notice for the other nodes could not be written"),
     }
-    take_in_notices(gateway, runs_engine, &gateway.store.notices());
+    take_in_notices(gateway, runs_engine, &gateway.store.cluster().notices());
 }
 
 fn notice_of(gateway: &Gateway, runs_engine: bool) -> Notice {
@@ -88,11 +88,11 @@ async fn answer(
 
 /// Reads the setup again whenever it was changed, until `stopping` is cancelled.
 pub(super) async fn follow_catalogue(gateway: Arc<Gateway>, stopping: CancellationToken) {
-    if gateway.store.nodes().is_empty() {
+    if gateway.store.cluster().nodes().is_empty() {
         // The store is embedded: no other process changes it.
         return;
     }
-    let mut changes = gateway.store.catalogue_changes();
+    let mut changes = gateway.store.cluster().catalogue_changes();
     // It may have changed since this gateway read it and before it listened here.
     changes.mark_changed();
     loop {

@@ -58,7 +58,7 @@ pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartErr
         return Err(PepperError::OfAnotherStore { place: Pepper::source(&config.data) }.into());
     }
     store.set_audit_key(pepper.audit_key());
-    store.set_erasure_key(pepper.erasure_key());
+    store.erasures().set_key(pepper.erasure_key());
     let operator_token = OperatorToken::load_or_make(config, &pepper)
         .map_err(|error| StartError::Token { place: operator_token::source(config), error })?;
     Ok(Opened { store, pepper, operator_token })

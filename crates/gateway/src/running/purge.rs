@@ -53,7 +53,7 @@ pub(super) async fn purge(gateway: Arc<Gateway>, keep: Retention) -> Result<(), 
 pub(super) async fn purge_record(gateway: Arc<Gateway>, keep: Retention) -> Result<(), StoreError> {
     if !gateway.store.runs_engine() {
         let now = retention_time(gateway.clock.now(), gateway.store.newest_at_open(), gateway.clock.moment());
-        gateway.store.purge_record(keep, now);
+        gateway.store.record().purge(keep, now);
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ impl Service {
                 reference: None,
                 now: clock.now(),
             };
-            store.post(entry).await.unwrap();
+            store.money().post(entry).await.unwrap();
         }
         let pepper = Pepper::new(b"pepper");
         let catalogue = Catalogue::build(documents(&pepper)).unwrap();

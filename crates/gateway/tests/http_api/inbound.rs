@@ -19,7 +19,7 @@ async fn receive(service: &Service, account: u32, text: &str) -> u64 {
         text: text.to_owned(),
         received_at: START.plus(Duration::from_millis(1_999)),
     };
-    service.gateway.store.receive(inbound).await.unwrap().id
+    service.gateway.store.inbound().receive(inbound).await.unwrap().id
 }
 
 #[track_caller]

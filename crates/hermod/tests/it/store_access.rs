@@ -66,14 +66,14 @@ pub(crate) fn open_store_at(store: &StoreAddress, data: &Path) -> Store {
 
 /// Returns the id of alice's account.
 pub(crate) async fn account_id(store: &Store) -> AccountId {
-    let rows = store.catalogue().await.expect("a catalogue");
+    let rows = store.setup().rows().await.expect("a catalogue");
     let row =
         rows.iter().find(|row| row.kind == "account" && row.name == "alice").expect("alice has an account");
     AccountId::new(row.id)
 }
 
 pub(crate) async fn carrier_id(store: &Store, name: &str) -> CarrierId {
-    let rows = store.catalogue().await.expect("a catalogue");
+    let rows = store.setup().rows().await.expect("a catalogue");
     let row = rows.iter().find(|row| row.kind == "carrier" && row.name == name).expect("it was provisioned");
     CarrierId::new(row.id)
 }

@@ -150,8 +150,9 @@ pub async fn prepare(
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
-    let rows = store.catalogue().await?;
-    let last_applied = LastApplied::read(store.provisioned().await?).map_err(ProvisionRefusal::from)?;
+    let rows = store.setup().rows().await?;
+    let last_applied =
+        LastApplied::read(store.setup().provisioned().await?).map_err(ProvisionRefusal::from)?;
     Ok(planning::plan(wanted, rows, last_applied, pepper, now)?)
 }
 
@@ -232,7 +233,7 @@ async fn carry_out_beside(
         request,
     };
     if change != CatalogueChange::default() {
-        store.audited(audited).change_catalogue(change).await?;
+        store.audited(audited).setup().change(change).await?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) async fn list_here(gateway: &Gateway, query: &BindsQuery) -> Result<B
     let (now, node) = (gateway.clock.now(), own_name(gateway));
     let mut items = Vec::new();
     for bind in wanted {
-        let receipts_waiting = gateway.store.reports_waiting(bind.connection).await?;
+        let receipts_waiting = gateway.store.reports().waiting(bind.connection).await?;
         let account = account_name(gateway, bind.account);
         let view = BindView::new(bind, account, receipts_waiting, now);
         items.push(BindView { node: node.clone(), ..view });

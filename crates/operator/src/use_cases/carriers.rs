@@ -39,7 +39,7 @@ pub async fn list_carriers(gateway: &Gateway) -> Result<CarriersView, OperatorRe
 
 /// Lists the carriers with the links of this node.
 pub(super) async fn list_here(gateway: &Gateway) -> Result<CarriersView, OperatorRefusal> {
-    let queues = gateway.store.queues().await?;
+    let queues = gateway.store.messages().queues().await?;
     let mut snapshots = gateway.carriers.list(gateway.clock.moment());
     let (now, node) = (gateway.clock.now(), own_name(gateway));
     let catalogue = gateway.catalogue();

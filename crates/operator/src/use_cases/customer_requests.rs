@@ -45,7 +45,7 @@ pub async fn make_customer_request(
     let detail = json!({ "details": details });
     let audited = gateway.audited(Some(id), "request.create", &format!("{kind} {subject}"), &detail);
     let new = NewCustomerRequest { account: id, kind, subject, connection, details, by, now };
-    match audited.make_customer_request(new).await? {
+    match audited.customer_requests().make(new).await? {
         MadeCustomerRequest::New(request) | MadeCustomerRequest::Same(request) => Ok(request),
         MadeCustomerRequest::TooMany => Err(OperatorRefusal::TooMuch(format!(
             "the account has {OPEN_CUSTOMER_REQUESTS_MAX} open requests: wait for the answers, or withdraw one"
@@ -92,7 +92,7 @@ pub async fn list_customer_requests(
     let state = query.state.map(|text| one_of("state", &text, states, CustomerRequestState::as_str));
     let limit = Limit::of(query.limit);
     let before = query.before.map(u64::from);
-    let found = gateway.store.customer_requests(account, state.transpose()?, before, limit).await?;
+    let found = gateway.store.customer_requests().list(account, state.transpose()?, before, limit).await?;
     Ok(Page::new(found.into_iter().map(|request| view(gateway, request)).collect(), limit))
 }
 
@@ -100,7 +100,7 @@ pub async fn show_customer_request(
     gateway: &Gateway,
     id: u64,
 ) -> Result<CustomerRequestView, OperatorRefusal> {
-    let found = gateway.store.customer_request(id).await?;
+    let found = gateway.store.customer_requests().find(id).await?;
     found.map(|request| view(gateway, request)).ok_or_else(|| no_request(id))
 }
 
@@ -118,7 +118,7 @@ pub async fn accept_customer_request(
     let _alone = gateway.change_alone().await?;
     let request = find_open(gateway, id).await?;
     let (account, subject) = (request.request.account, subject_line(&request));
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let (plan, ledger) = plan_change(gateway, rows, &request, value.as_deref(), done)?;
     let detail = json!({ "value": value, "done": done, "note": note });
     let reason = match (value, note) {
@@ -161,7 +161,7 @@ pub async fn withdraw_customer_request(
     id: u64,
 ) -> Result<CustomerRequestView, OperatorRefusal> {
     let owner = find_account(gateway, account)?;
-    let stored = gateway.store.customer_request(id).await?;
+    let stored = gateway.store.customer_requests().find(id).await?;
     if stored.is_none_or(|stored| stored.request.account != owner) {
         return Err(no_request(id));
     }
@@ -183,13 +183,13 @@ async fn end_request(
     detail: &Value,
 ) -> Result<(), OperatorRefusal> {
     let audited = gateway.audited(Some(request.request.account), action, &subject_line(request), detail);
-    let was_open = audited.end_customer_request(end).await?;
+    let was_open = audited.customer_requests().end(end).await?;
     if was_open { Ok(()) } else { Err(no_longer_open(request.id)) }
 }
 
 /// Finds a request that is open.
 async fn find_open(gateway: &Gateway, id: u64) -> Result<CustomerRequest, OperatorRefusal> {
-    let request = gateway.store.customer_request(id).await?.ok_or_else(|| no_request(id))?;
+    let request = gateway.store.customer_requests().find(id).await?.ok_or_else(|| no_request(id))?;
     match request.state {
         CustomerRequestState::Open => Ok(request),
         state => Err(OperatorRefusal::AlreadyDecided { id, state: state.as_str() }),

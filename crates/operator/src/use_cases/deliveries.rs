@@ -64,7 +64,7 @@ pub async fn list_deliveries(
     let only = query.carrier.map(|name| find_carrier(gateway, &name)).transpose()?;
     let to = gateway.clock.now().day();
     let from = Day::new(to.get() - days + 1);
-    let rows = gateway.store.delivery_stats(from, to, only).await?;
+    let rows = gateway.store.receipts().delivery_figures(from, to, only).await?;
     let mut groups: BTreeMap<(CarrierId, Option<String>, Option<String>), Group> = BTreeMap::new();
     for row in rows {
         let country = row.country.filter(|_| by != GroupBy::Carrier);
@@ -105,10 +105,10 @@ pub async fn list_unmatched_receipts(
     let limit = Limit::of(query.limit);
     let id = find_carrier(gateway, carrier)?;
     let ids = gateway.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
-    let parked = gateway.store.parked(id, limit).await?;
-    let mut answers = gateway.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
+    let parked = gateway.store.receipts().parked(id, limit).await?;
+    let mut answers = gateway.store.receipts().recent_carrier_ids(id, SAMPLE_MAX).await?;
     let today = gateway.clock.now().day();
-    let losses = gateway.store.receipt_losses(Day::new(today.get() - LOSS_DAYS), today).await?;
+    let losses = gateway.store.receipts().losses(Day::new(today.get() - LOSS_DAYS), today).await?;
     let of_carrier = losses.iter().filter(|loss| loss.carrier == id);
     let given_up = of_carrier.map(|loss| loss.too_old + loss.crowded_out).sum();
     let hint = hint(ids, &parked, &answers).map(|(ids, count)| IdsHintView {

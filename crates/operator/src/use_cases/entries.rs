@@ -24,7 +24,7 @@ pub async fn list_entries(
     kind: Kind,
     query: EntriesQuery,
 ) -> Result<Page<EntryView>, OperatorRefusal> {
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let all = read(&rows, kind)?;
     let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
     let after = query.after.map_or(Bound::Unbounded, Bound::Excluded);
@@ -40,7 +40,7 @@ pub async fn list_entries(
 }
 
 pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     match shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)? {
         Some(entry) => Ok(EntryView { name, entry }),
@@ -76,7 +76,7 @@ pub async fn put_entry(
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
     let _alone = gateway.change_alone().await?;
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let is_entry = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
     if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
         return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
@@ -107,7 +107,7 @@ pub(super) async fn change_entry(
     binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = gateway.change_alone().await?;
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let (name, plan) = plan_patch(gateway, rows, kind, name, patch_of)?;
     execute_plan_of_entry(gateway, plan, kind, name, binds).await
 }

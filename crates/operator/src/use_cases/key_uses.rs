@@ -25,7 +25,8 @@ pub async fn last_key_use(
         return Ok(Some(used));
     }
     let filter = RequestFilter { who: Some(printable(key).into()), ..http_requests() };
-    let found = gateway.store.request_log(Scope::Account(account), filter, None, LINES_OF_KEY).await?;
+    let found =
+        gateway.store.record().request_log(Scope::Account(account), filter, None, LINES_OF_KEY).await?;
     Ok(found.rows.iter().find(|(_, entry)| is_use(entry)).map(|(_, entry)| use_of(entry)))
 }
 
@@ -41,7 +42,7 @@ pub async fn last_key_uses(
         return Ok(uses);
     }
     let scope = Scope::Account(account);
-    let found = gateway.store.request_log(scope, http_requests(), None, LINES_OF_ACCOUNT).await?;
+    let found = gateway.store.record().request_log(scope, http_requests(), None, LINES_OF_ACCOUNT).await?;
     for (_, entry) in found.rows.iter().filter(|(_, entry)| is_use(entry)) {
         let named = keys.iter().filter(|key| printable(key) == entry.who);
         for key in named {

@@ -133,19 +133,19 @@ async fn stored_refusals(
     cost: Money,
 ) -> Result<Vec<Refusal>, OperatorRefusal> {
     let mut refused = Vec::new();
-    if gateway.store.opted_out(id, to).await?.is_some() {
+    if gateway.store.opt_outs().find(id, to).await?.is_some() {
         refused.push(Refusal::RecipientOptedOut);
     }
     let now = gateway.clock.now();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
-    let today = gateway.store.day_totals(id, now.day(), now.day()).await?;
+    let today = gateway.store.money().day_totals(id, now.day(), now.day()).await?;
     let (messages, spend) = today.first().map_or((0, Money::ZERO), |today| (today.messages, today.spend));
     let spent = spend.checked_add(cost).unwrap_or(spend);
     if messages_max.is_some_and(|max| messages >= max) || spend_max.is_some_and(|max| spent > max) {
         let reopens = now.day().next().start().since(now).as_secs();
         refused.push(Refusal::TrafficControl { retry_after_s: u32::try_from(reopens).unwrap_or(u32::MAX) });
     }
-    let available = money::account_balance(gateway, id, gateway.store.balance(id).await?)?.available;
+    let available = money::account_balance(gateway, id, gateway.store.money().balance(id).await?)?.available;
     let available = available.checked_sub(view.account.minimum).unwrap_or(available);
     if cost > available {
         refused.push(Refusal::InsufficientCredit { cost, available });

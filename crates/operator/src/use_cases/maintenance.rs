@@ -60,7 +60,7 @@ pub async fn erase_number(gateway: &Acting, request: ErasureRequest) -> Result<E
     let account = request.account.map(|name| find_account(gateway, &name)).transpose()?;
     // The audit log must not have the number either.
     gateway.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
-    let erased = gateway.store.erase_number(number, account, gateway.clock.now()).await?;
+    let erased = gateway.store.erasures().erase_number(number, account, gateway.clock.now()).await?;
     gateway.split_messages().forget(number, account);
     // The log must not have the number.
     tracing::info!(
@@ -79,7 +79,7 @@ pub async fn list_set_aside(
     query: SetAsideQuery,
 ) -> Result<Page<SetAsideView>, OperatorRefusal> {
     let limit = Limit::of(query.limit);
-    let rows = gateway.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
+    let rows = gateway.store.rows_set_aside().list(query.after.map(|after| after.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))
 }
 

@@ -32,7 +32,7 @@ pub async fn list_opt_outs(
     let after = query.after.map(|text| number(&text)).transpose()?;
     let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
-    let found = gateway.store.opt_outs(id, after, limit).await?;
+    let found = gateway.store.opt_outs().list(id, after, limit).await?;
     Ok(Page::new(found.into_iter().map(OptOutView::from).collect(), limit))
 }
 
@@ -44,7 +44,7 @@ pub async fn find_opt_out(
 ) -> Result<Option<OptOutView>, OperatorRefusal> {
     let number = number(text)?;
     let id = find_account(gateway, account)?;
-    Ok(gateway.store.opted_out(id, number).await?.map(OptOutView::from))
+    Ok(gateway.store.opt_outs().find(id, number).await?.map(OptOutView::from))
 }
 
 /// Stores an opt-out and returns the stored one.
@@ -67,8 +67,8 @@ pub async fn add_opt_out(
     let entry = OptOut { account: id, number, source, how, now: gateway.clock.now() };
     let detail = json!({ "how": &entry.how, "source": source.as_str() });
     let audited = gateway.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
-    let is_new = audited.opt_out(entry.clone()).await?;
-    let stored = gateway.store.opted_out(id, number).await?;
+    let is_new = audited.opt_outs().add(entry.clone()).await?;
+    let stored = gateway.store.opt_outs().find(id, number).await?;
     Ok(Created { view: stored.unwrap_or(entry).into(), is_new })
 }
 
@@ -80,7 +80,7 @@ pub async fn remove_opt_out(
     let number = number(text)?;
     let id = find_account(gateway, account)?;
     let audited = gateway.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);
-    if audited.opt_in(id, number).await? {
+    if audited.opt_outs().remove(id, number).await? {
         return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
     }
     Err(OperatorRefusal::NotFound(format!("{number} has not opted out of account \"{account}\"")))
@@ -95,12 +95,12 @@ pub async fn list_reviews(
     let state = query.state.map(|text| one_of("state", &text, states, review_state_text)).transpose()?;
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let limit = Limit::of(query.limit);
-    let cases = gateway.store.reviews(account, state, query.before.map(u64::from), limit).await?;
+    let cases = gateway.store.reviews().list(account, state, query.before.map(u64::from), limit).await?;
     Ok(Page::new(cases.into_iter().map(|case| review_view(gateway, case)).collect(), limit))
 }
 
 pub async fn show_review(gateway: &Gateway, id: u64) -> Result<ReviewView, OperatorRefusal> {
-    let found = gateway.store.review(id).await?;
+    let found = gateway.store.reviews().find(id).await?;
     found.map(|case| review_view(gateway, case)).ok_or_else(|| no_case(id))
 }
 
@@ -113,13 +113,13 @@ pub async fn decide_review(
 ) -> Result<ReviewView, OperatorRefusal> {
     let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
     let reason = words("reason", request.reason, 0, REASON_CHARS_MAX)?;
-    let case = gateway.store.review(id).await?.ok_or_else(|| no_case(id))?;
+    let case = gateway.store.reviews().find(id).await?.ok_or_else(|| no_case(id))?;
     let action = if approve { "review.approve" } else { "review.reject" };
     // Customers read it, and ids count the cases of all accounts.
     let subject = format!("{} ({})", masked(&case.to.to_string()), case.rules.join(", "));
     let detail = json!({ "by": by, "reason": reason });
     let audited = gateway.audited(Some(case.account), action, &subject, &detail);
-    let decided = audited.decide_review(id, approve, by.clone(), reason, gateway.clock.now()).await?;
+    let decided = audited.reviews().decide(id, approve, by.clone(), reason, gateway.clock.now()).await?;
     let decided = decided.ok_or_else(|| no_case(id))?;
     tracing::info!(case = id, approve, by, "The operator decided a review case");
     Ok(review_view(gateway, decided))
@@ -142,7 +142,7 @@ pub async fn list_given_up(
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let limit = Limit::of(query.limit);
     let after = query.after.map(|after| ReportId(after.into()));
-    let given_up = gateway.store.given_up(account, after, limit).await?;
+    let given_up = gateway.store.reports().given_up(account, after, limit).await?;
     let catalogue = gateway.catalogue();
     let items = given_up.iter().map(|report| {
         let smpp = catalogue.connection(report.connection).and_then(|connection| connection.smpp.as_ref());
@@ -163,7 +163,7 @@ pub async fn list_unassigned(
     };
     let after = query.after.map(parse).transpose()?;
     let limit = Limit::of(query.limit);
-    let found = gateway.store.unassigned_inbound(after, limit).await?;
+    let found = gateway.store.inbound().unassigned(after, limit).await?;
     let catalogue = gateway.catalogue();
     let items = found.into_iter().map(|message| {
         let carrier = carrier_name(&catalogue, message.carrier);
@@ -182,7 +182,7 @@ pub async fn assign_inbound(
     let id = MessageId::parse(message).ok_or_else(missing)?;
     let account = find_account(gateway, &request.account)?;
     let audited = gateway.audited(Some(account), "inbound.assign", &id.to_string(), &Value::Null);
-    let record = audited.assign_inbound(id, account, gateway.clock.now()).await?.ok_or_else(missing)?;
+    let record = audited.inbound().assign(id, account, gateway.clock.now()).await?.ok_or_else(missing)?;
     tracing::info!(message.id = %id, account.id = %account, "The operator assigned an MO message to an account");
     Ok(AssignedView { message_id: id.to_string(), account: account_name(gateway, account), id: record.id })
 }

@@ -76,7 +76,7 @@ fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, OperatorRefu
 }
 
 fn find_node(gateway: &Gateway, name: &str) -> Result<NodeInfo, OperatorRefusal> {
-    let found = gateway.store.nodes().into_iter().find(|node| node.name == name && node.is_alive);
+    let found = gateway.store.cluster().nodes().into_iter().find(|node| node.name == name && node.is_alive);
     found.ok_or_else(|| OperatorRefusal::no_such("node", name))
 }
 

@@ -31,7 +31,7 @@ const POSTED_KINDS: [LedgerKind; 4] =
 
 pub async fn show_balance(gateway: &Gateway, account: &str) -> Result<BalanceView, OperatorRefusal> {
     let id = find_account(gateway, account)?;
-    let stored = gateway.store.balance(id).await?;
+    let stored = gateway.store.money().balance(id).await?;
     Ok(balance_view(account, &account_balance(gateway, id, stored)?))
 }
 
@@ -78,7 +78,7 @@ pub async fn post_entry(
         None => match invoice_for_all(gateway, id, account, kind, reference.as_deref()).await? {
             Invoice::For(owed) => owed,
             Invoice::PostedBefore(entry, amount) => {
-                let stored = gateway.store.balance(id).await?;
+                let stored = gateway.store.money().balance(id).await?;
                 return posted(gateway, id, account, (entry, true, kind, amount, stored));
             }
         },
@@ -87,7 +87,7 @@ pub async fn post_entry(
     let detail = json!({ "amount": amount.to_string(), "note": &entry.note, "reference": &entry.reference });
     let action = format!("ledger.{}", ledger_kind_text(kind));
     let audited = gateway.audited(Some(id), &action, account, &detail);
-    let (entry, repeated, stored) = match audited.post(entry).await? {
+    let (entry, repeated, stored) = match audited.money().post(entry).await? {
         PostOutcome::Posted { entry, balance } => (entry, false, balance),
         PostOutcome::Repeated { entry, balance } => (entry, true, balance),
         PostOutcome::Refused(refusal) => return Err(OperatorRefusal::Posting(refusal)),
@@ -134,14 +134,14 @@ async fn invoice_for_all(
     }
     if let Some(reference) = reference
         && let Some(LedgerRow { id, kind, balance, .. }) =
-            gateway.store.posted(id, reference.to_owned()).await?
+            gateway.store.money().posted(id, reference.to_owned()).await?
     {
         return match kind {
             LedgerKind::Invoice => Ok(Invoice::PostedBefore(id, balance)),
             _ => Err(OperatorRefusal::Posting(PostRefusal::ReferenceTaken)),
         };
     }
-    let balance = gateway.store.balance(id).await?.balance;
+    let balance = gateway.store.money().balance(id).await?.balance;
     match balance.checked_neg() {
         Some(owed) if owed > Money::ZERO => Ok(Invoice::For(owed)),
         _ => Err(OperatorRefusal::NothingOwed { account: account.to_owned(), balance: balance.to_string() }),
@@ -156,7 +156,7 @@ pub async fn list_ledger(
 ) -> Result<Page<LedgerEntryView>, OperatorRefusal> {
     let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
-    let rows = gateway.store.ledger(id, query.before.map(|before| before.signed()), limit).await?;
+    let rows = gateway.store.money().ledger(id, query.before.map(|before| before.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(LedgerEntryView::from).collect(), limit))
 }
 
@@ -167,7 +167,8 @@ pub async fn show_statement(
 ) -> Result<StatementView, OperatorRefusal> {
     let (from, to) = parse_days(query)?;
     let id = find_account(gateway, account)?;
-    let Statement { opening, lines, closing, cut_off } = gateway.store.statement(id, from, to).await?;
+    let Statement { opening, lines, closing, cut_off } =
+        gateway.store.money().statement(id, from, to).await?;
     Ok(StatementView {
         account: account.to_owned(),
         currency: account_balance(gateway, id, closing)?.currency.to_string(),
@@ -247,7 +248,7 @@ pub async fn list_days(
 ) -> Result<DaysView, OperatorRefusal> {
     let (from, to) = parse_days(query)?;
     let id = find_account(gateway, account)?;
-    let totals = gateway.store.day_totals(id, from, to).await?;
+    let totals = gateway.store.money().day_totals(id, from, to).await?;
     Ok(DaysView { items: totals.into_iter().map(DayView::from).collect() })
 }
 
@@ -266,7 +267,7 @@ fn parse_days(query: &DaysQuery) -> Result<(Day, Day), OperatorRefusal> {
 pub async fn show_traffic(gateway: &Gateway, account: &str) -> Result<TrafficView, OperatorRefusal> {
     let id = find_account(gateway, account)?;
     let today = gateway.clock.now().day();
-    let totals = gateway.store.day_totals(id, today, today).await?;
+    let totals = gateway.store.money().day_totals(id, today, today).await?;
     let DayTotals { day, messages, spend } = totals.first().copied().unwrap_or(DayTotals::none(today));
     let catalogue = gateway.catalogue();
     let controls = catalogue.account(id).map(|account| account.controls()).unwrap_or_default();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// Lists the nodes that share the store.
 pub fn list_nodes(gateway: &Gateway) -> Result<NodesView, OperatorRefusal> {
-    let items = gateway.store.nodes().into_iter().map(NodeView::from).collect();
+    let items = gateway.store.cluster().nodes().into_iter().map(NodeView::from).collect();
     Ok(NodesView { at: gateway.clock.now().to_iso(), items })
 }
 

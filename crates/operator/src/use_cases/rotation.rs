@@ -36,7 +36,7 @@ pub async fn rotate_key(
     if gateway.catalogue().key(key).is_none() {
         return Err(OperatorRefusal::no_such(Kind::Key.as_str(), key));
     }
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let replacement = Replacement { secret: &secret, overlap };
     let plan = provision::rotate_key_secret(rows, &gateway.pepper, key, &replacement, gateway.clock.now())?;
     let mut applied = execute_plan(gateway, plan).await?;
@@ -56,7 +56,7 @@ pub async fn rotate_password(
     let secret = passwords::random().map_err(no_randomness)?;
     let _alone = gateway.change_alone().await?;
     gateway.catalogue().connection_by_name(&name).ok_or_else(unknown)?;
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let (pepper, now, given) = (gateway.pepper.clone(), gateway.clock.now(), secret.clone());
     let planned = tokio::task::spawn_blocking({
         let name = name.clone();

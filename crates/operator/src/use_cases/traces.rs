@@ -113,7 +113,7 @@ pub fn read_bind_trace(
 
 /// Sets the node of the lines that have none: this one, if there are others.
 fn name_own_lines(gateway: &Gateway, lines: &mut [TraceLine]) {
-    if !gateway.store.has_other_nodes() && lines.iter().all(|line| line.node.is_none()) {
+    if !gateway.store.cluster().has_other_nodes() && lines.iter().all(|line| line.node.is_none()) {
         return;
     }
     let own = own_name(gateway);

@@ -26,7 +26,7 @@ const TEST_RETRY_S: u32 = 2;
 /// Returns an account's webhook addresses and queues, without the secrets.
 pub async fn show_webhooks(gateway: &Gateway, account: &str) -> Result<WebhooksView, OperatorRefusal> {
     let id = find_account(gateway, account)?;
-    let figures = gateway.store.webhook_figures(id).await?;
+    let figures = gateway.store.webhooks().figures(id).await?;
     let catalogue = gateway.catalogue();
     let webhooks = catalogue.account(id).and_then(|account| account.account.webhooks.as_ref());
     let previous_until =
@@ -54,7 +54,7 @@ pub async fn list_webhook_events(
     let limit = Limit::of(query.limit);
     let shown = |before| gateway.numbers.read(NumberKind::Event, u64::from(before));
     let before = query.before.map(|before| EventId(shown(before)));
-    let found = gateway.store.webhook_events(id, filter, before, limit).await?;
+    let found = gateway.store.webhooks().list(id, filter, before, limit).await?;
     Ok(Page::new(found.into_iter().map(|event| EventView::new(event, &gateway.numbers)).collect(), limit))
 }
 
@@ -86,8 +86,8 @@ pub async fn show_webhook_event(
     event: &str,
 ) -> Result<EventAttemptsView, OperatorRefusal> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
-    let found = gateway.store.webhook_event(id, number).await?.ok_or_else(|| no_event(event))?;
-    let attempts = gateway.store.webhook_attempts(id, number).await?.unwrap_or_default();
+    let found = gateway.store.webhooks().find(id, number).await?.ok_or_else(|| no_event(event))?;
+    let attempts = gateway.store.webhooks().attempts(id, number).await?.unwrap_or_default();
     Ok(EventAttemptsView {
         event: EventView::new(found, &gateway.numbers),
         attempts: attempts.into_iter().map(AttemptView::from).collect(),
@@ -101,7 +101,7 @@ pub async fn webhook_event_body(
     event: &str,
 ) -> Result<Option<String>, OperatorRefusal> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
-    let content = gateway.store.webhook_content(id, number).await?;
+    let content = gateway.store.webhooks().content(id, number).await?;
     Ok(content.as_ref().map(webhook_body))
 }
 
@@ -113,7 +113,7 @@ pub async fn replay_webhook(
 ) -> Result<ReplayedView, OperatorRefusal> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
     let audited = gateway.audited(Some(id), "webhook.replay", event, &Value::Null);
-    match audited.replay_webhook(id, number, gateway.clock.now()).await? {
+    match audited.webhooks().replay(id, number, gateway.clock.now()).await? {
         WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),
         WebhookReplay::Unknown => Err(no_event(event)),
     }
@@ -142,7 +142,11 @@ pub async fn replay_failed_webhooks(
         let (endpoint, mut after) = (Endpoint { account, kind }, None);
         loop {
             let now = gateway.clock.now();
-            let step = gateway.store.replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now).await?;
+            let step = gateway
+                .store
+                .webhooks()
+                .replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now)
+                .await?;
             replayed += u64::from(step.replayed);
             after = step.next;
             if after.is_none() {
@@ -187,7 +191,7 @@ pub async fn change_webhook_secret(
         SecretStep::Drop => (Rotation::Drop, None),
     };
     let _alone = gateway.change_alone().await?;
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let plan = provision::rotate(rows, &gateway.pepper, account, &rotation, gateway.clock.now())?;
     execute_plan(gateway, plan).await?;
     Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })

@@ -52,7 +52,7 @@ pub async fn wait_for_code(
         expires_at: now.plus(KEPT),
         body: encode(&Body { next: next.to_owned(), failures: 0, proof }),
     };
-    gateway.store.put_user_token(stored).await?;
+    gateway.store.user_tokens().put(stored).await?;
     Ok(token)
 }
 
@@ -62,7 +62,8 @@ pub async fn find_waiting(gateway: &Gateway, token: &str) -> Result<Option<Waiti
 }
 
 async fn find(gateway: &Gateway, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
-    let found = gateway.store.user_token(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
+    let found =
+        gateway.store.user_tokens().find(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let found = found.filter(|stored| stored.purpose == TokenPurpose::SecondFactor);
     Ok(found.and_then(|stored| serde_json::from_str(&stored.body).ok().map(|body| (stored, body))))
 }
@@ -76,7 +77,7 @@ pub async fn enter_code(
 ) -> Result<WaitingSignIn, UserRefusal> {
     let (stored, body) = find(gateway, token).await?.ok_or(UserRefusal::LinkSpent)?;
     match check_code(gateway, stored.user, code, source).await {
-        Ok(()) if gateway.store.end_user_token(stored.digest).await? => Ok(waiting(&stored, body)),
+        Ok(()) if gateway.store.user_tokens().end(stored.digest).await? => Ok(waiting(&stored, body)),
         Ok(()) => Err(UserRefusal::LinkSpent),
         Err(UserRefusal::WrongCode) => Err(count_wrong_code(gateway, token).await?),
         Err(refusal) => Err(refusal),
@@ -89,11 +90,11 @@ async fn count_wrong_code(gateway: &Gateway, token: &str) -> Result<UserRefusal,
     while let Some((stored, mut body)) = find(gateway, token).await? {
         body.failures += 1;
         if body.failures >= FAILURES_MAX {
-            gateway.store.end_user_token(stored.digest).await?;
+            gateway.store.user_tokens().end(stored.digest).await?;
             break;
         }
         let renewed = UserToken { body: encode(&body), ..stored.clone() };
-        if gateway.store.renew_user_token(stored, renewed).await? {
+        if gateway.store.user_tokens().renew(stored, renewed).await? {
             return Ok(UserRefusal::WrongCode);
         }
     }

@@ -98,7 +98,7 @@ pub(super) async fn write_membership(
     change: MembershipChange,
     tokens: TokenChange,
 ) -> Result<(), UserRefusal> {
-    let rows = acting.store.catalogue().await?;
+    let rows = acting.store.setup().rows().await?;
     let now = acting.clock.now();
     let plan = provision::change_membership(rows, &acting.pepper, email, (account, change), now)
         .map_err(OperatorRefusal::from)?;
@@ -136,7 +136,7 @@ pub(super) async fn make_link(
         body: serde_json::to_string(&body).expect("a body has texts and numbers"),
     };
     let action = if purpose == TokenPurpose::Reset { "user.reset" } else { "user.invite" };
-    acting.audited(account, action, email, &Value::Null).put_user_token(stored).await?;
+    acting.audited(account, action, email, &Value::Null).user_tokens().put(stored).await?;
     let is_afresh = user.link_use(account, courier) == LinkUse::ChoosePassword { is_afresh: true };
     Ok(Invitation {
         email: email.to_owned(),
@@ -149,9 +149,9 @@ pub(super) async fn make_link(
 
 /// Ends the links of a user that were not used and are of this account, or without an account if it is `None`.
 async fn end_links(gateway: &Gateway, user: u32, account: Option<AccountId>) -> Result<(), UserRefusal> {
-    for token in gateway.store.user_tokens(user, gateway.clock.now()).await? {
+    for token in gateway.store.user_tokens().list(user, gateway.clock.now()).await? {
         if token.purpose.is_link() && Body::of(&token).account == account {
-            gateway.store.end_user_token(token.digest).await?;
+            gateway.store.user_tokens().end(token.digest).await?;
         }
     }
     Ok(())
@@ -165,7 +165,8 @@ fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, UserRefusal>
 /// Returns the link of a token; none if it was used before or has expired, if the invitation was withdrawn, or if the user is
 /// disabled. The link of a disabled user that an owner has seen is returned: otherwise the owner would learn that there is one.
 pub async fn find_link(gateway: &Gateway, token: &str) -> Result<Option<Link>, UserRefusal> {
-    let found = gateway.store.user_token(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
+    let found =
+        gateway.store.user_tokens().find(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let Some(stored) = found.filter(|stored| stored.purpose.is_link()) else { return Ok(None) };
     let Body { account, invited_by, courier } = Body::of(&stored);
     let catalogue = gateway.catalogue();

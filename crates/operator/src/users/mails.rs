@@ -65,7 +65,7 @@ pub async fn send_reset(
     let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
     let Some((id, _)) = found else { return Ok(()) };
     let now = gateway.clock.now();
-    let tokens = gateway.store.user_tokens(id, now).await?;
+    let tokens = gateway.store.user_tokens().list(id, now).await?;
     if tokens.iter().any(|token| token.purpose.is_link() && now.since(token.made_at) < RESET_EVERY) {
         return Ok(());
     }

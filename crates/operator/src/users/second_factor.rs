@@ -50,12 +50,12 @@ pub async fn begin_setup(gateway: &Gateway, session: &Session) -> Result<(), Use
         expires_at: now.plus(SETUP_KEPT),
         body: sealed::seal(&gateway.pepper, &owner(session.user), &secret),
     };
-    Ok(gateway.store.put_user_token(stored).await?)
+    Ok(gateway.store.user_tokens().put(stored).await?)
 }
 
 /// Returns the setup that the session has begun.
 pub async fn pending_setup(gateway: &Gateway, session: &Session) -> Result<Option<Setup>, UserRefusal> {
-    let found = gateway.store.user_token(setup_digest(gateway, session), gateway.clock.now()).await?;
+    let found = gateway.store.user_tokens().find(setup_digest(gateway, session), gateway.clock.now()).await?;
     let Some(stored) = found else { return Ok(None) };
     let secret = open(gateway, session.user, &stored.body)?;
     let uri = totp::uri(&session.email, &secret);
@@ -157,9 +157,12 @@ async fn check_app_code(
     let _alone = COMPARING.lock().await;
     let step = totp::matching_step(&secret, code, gateway.clock.machine_time());
     let is_used = match step {
-        Some(step) => {
-            gateway.store.user_token(used_digest(gateway, user, step), gateway.clock.now()).await?.is_some()
-        }
+        Some(step) => gateway
+            .store
+            .user_tokens()
+            .find(used_digest(gateway, user, step), gateway.clock.now())
+            .await?
+            .is_some(),
         None => false,
     };
     match step.filter(|_| !is_used) {
@@ -189,7 +192,7 @@ async fn mark_used(gateway: &Gateway, user: u32, step: i64) -> Result<(), UserRe
         expires_at: now.plus(USED_KEPT),
         body: String::new(),
     };
-    Ok(gateway.store.put_user_token(stored).await?)
+    Ok(gateway.store.user_tokens().put(stored).await?)
 }
 
 /// Writes a change of how a user signs in.
@@ -211,7 +214,7 @@ pub(super) async fn write_sign_in(
     tokens: TokenChange,
 ) -> Result<SignInProof, UserRefusal> {
     let _alone = gateway.change_alone().await?;
-    let rows = gateway.store.catalogue().await?;
+    let rows = gateway.store.setup().rows().await?;
     let now = gateway.clock.now();
     let plan = provision::change_sign_in(rows, &gateway.pepper, email, change, now)?;
     let user = plan.catalogue.users().find(email);

@@ -108,14 +108,14 @@ pub async fn open_session(
         expires_at: now.plus(IDLE_MAX),
         body: encode(&body),
     };
-    gateway.store.put_user_token(stored).await?;
+    gateway.store.user_tokens().put(stored).await?;
     Ok(token)
 }
 
 /// Returns the session of a token; none if it has ended, or its user is gone, disabled or signs in with something else by now.
 pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Session>, UserRefusal> {
     let (digest, now) = (digest_of(&gateway.pepper, token), gateway.clock.now());
-    let found = gateway.store.user_token(digest, now).await?;
+    let found = gateway.store.user_tokens().find(digest, now).await?;
     let Some(stored) = found.filter(|token| token.purpose == TokenPurpose::Session) else {
         return Ok(None);
     };
@@ -137,7 +137,7 @@ pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Sessi
 /// Whether a session is still open and its user may still use it. For responses that last longer than a request; it does not
 /// count as use of the session.
 pub async fn is_session_open(gateway: &Gateway, session: &Session) -> Result<bool, UserRefusal> {
-    let found = gateway.store.user_token(session.digest, gateway.clock.now()).await?;
+    let found = gateway.store.user_tokens().find(session.digest, gateway.clock.now()).await?;
     let stored = found.filter(|token| token.purpose == TokenPurpose::Session);
     let Some(Body { proof, .. }) = stored.and_then(|token| serde_json::from_str(&token.body).ok()) else {
         return Ok(false);
@@ -180,11 +180,11 @@ async fn rewrite(
     session: &Session,
     change: impl Fn(&mut Body),
 ) -> Result<(), UserRefusal> {
-    while let Some(stored) = gateway.store.user_token(session.digest, gateway.clock.now()).await? {
+    while let Some(stored) = gateway.store.user_tokens().find(session.digest, gateway.clock.now()).await? {
         let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
         change(&mut body);
         let renewed = UserToken { body: encode(&body), ..stored.clone() };
-        if gateway.store.renew_user_token(stored, renewed).await? {
+        if gateway.store.user_tokens().renew(stored, renewed).await? {
             break;
         }
     }
@@ -205,7 +205,7 @@ async fn note_seen(
     let expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
     let renewed = UserToken { expires_at, body: encode(&body), ..stored.clone() };
     // If another request has ended or changed it since it was read, that counts. A later request writes when it came.
-    gateway.store.renew_user_token(stored, renewed).await?;
+    gateway.store.user_tokens().renew(stored, renewed).await?;
     Ok(())
 }
 
@@ -213,7 +213,7 @@ async fn note_seen(
 pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
     let catalogue = gateway.catalogue();
     let Some((_, entry)) = catalogue.users().by_id(user) else { return Ok(Vec::new()) };
-    let tokens = gateway.store.user_tokens(user, gateway.clock.now()).await?;
+    let tokens = gateway.store.user_tokens().list(user, gateway.clock.now()).await?;
     let sessions = tokens.into_iter().filter(|token| token.purpose == TokenPurpose::Session);
     let mut views: Vec<SessionView> = sessions
         .filter_map(|token| {
@@ -234,18 +234,19 @@ pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionVi
 pub async fn end_session(gateway: &Gateway, user: u32, digest: TokenDigest) -> Result<bool, UserRefusal> {
     let is_own = gateway
         .store
-        .user_tokens(user, gateway.clock.now())
+        .user_tokens()
+        .list(user, gateway.clock.now())
         .await?
         .iter()
         .any(|token| token.digest == digest);
-    Ok(is_own && gateway.store.end_user_token(digest).await?)
+    Ok(is_own && gateway.store.user_tokens().end(digest).await?)
 }
 
 /// Ends all sessions of a user except this one. Returns how many.
 pub async fn end_other_sessions(gateway: &Gateway, session: &Session) -> Result<usize, UserRefusal> {
     let mut ended = 0;
     for other in list_sessions(gateway, session.user).await? {
-        if other.digest != session.digest && gateway.store.end_user_token(other.digest).await? {
+        if other.digest != session.digest && gateway.store.user_tokens().end(other.digest).await? {
             ended += 1;
         }
     }

@@ -20,7 +20,7 @@ async fn file_can_be_applied_repeatedly() {
 #[tokio::test]
 async fn dry_run_returns_the_changes_and_applies_none() {
     let fixture = ApiFixture::open().await;
-    let before = fixture.gateway.store.catalogue().await.unwrap();
+    let before = fixture.gateway.store.setup().rows().await.unwrap();
     let text = SETUP
         .replace("verified = true", "verified = false")
         .replace("secret = \"shop-secret-text-of-many-characters\"\n", "")
@@ -39,10 +39,10 @@ async fn dry_run_returns_the_changes_and_applies_none() {
             {"kind": "key", "name": "new", "effect": "made", "fields": [], "left": []},
         ])
     );
-    assert_eq!(fixture.gateway.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.gateway.store.setup().rows().await.unwrap(), before);
     let done = fixture.apply("/apply?dry_run=false", &text).await;
     assert_eq!(done.body["secrets"][0]["key"], "new");
-    assert_ne!(fixture.gateway.store.catalogue().await.unwrap(), before);
+    assert_ne!(fixture.gateway.store.setup().rows().await.unwrap(), before);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn example_file_can_be_applied_in_toml_and_json() {
 #[tokio::test]
 async fn invalid_file_is_rejected_with_its_line() {
     let fixture = ApiFixture::open().await;
-    let before = fixture.gateway.store.catalogue().await.unwrap();
+    let before = fixture.gateway.store.setup().rows().await.unwrap();
     for (text, expect) in [
         ("[[account]\n", "400 INVALID_TOML: file:1: "),
         (
@@ -75,7 +75,7 @@ async fn invalid_file_is_rejected_with_its_line() {
         let told = fixture.apply("/apply", text).await.status_and_error();
         assert!(told.starts_with(expect), "{told}");
     }
-    assert_eq!(fixture.gateway.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.gateway.store.setup().rows().await.unwrap(), before);
 }
 
 #[tokio::test]

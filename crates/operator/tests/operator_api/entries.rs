@@ -283,7 +283,7 @@ async fn lists_are_paged_and_filtered_by_account() {
 #[tokio::test]
 async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
     let fixture = ApiFixture::open().await;
-    let before = fixture.gateway.store.catalogue().await.unwrap();
+    let before = fixture.gateway.store.setup().rows().await.unwrap();
     for (path, body, expect) in [
         ("/accounts/x", json!({}), "422 REFUSED: account \"x\": missing field `currency`"),
         (
@@ -344,5 +344,5 @@ async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
         fixture.patch("/accounts/nobody", json!({})).await.status_and_error(),
         "404 NOT_FOUND: there is no account \"nobody\""
     );
-    assert_eq!(fixture.gateway.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.gateway.store.setup().rows().await.unwrap(), before);
 }

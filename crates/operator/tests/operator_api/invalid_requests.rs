@@ -94,7 +94,7 @@ async fn unknown_paths_and_methods_get_errors_in_the_same_form() {
 #[tokio::test]
 async fn invalid_bodies_are_rejected() {
     let fixture = ApiFixture::open().await;
-    let before = fixture.gateway.store.catalogue().await.unwrap();
+    let before = fixture.gateway.store.setup().rows().await.unwrap();
     let deep = format!("{{\"currency\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
     for (kind, body, expect) in [
         ("", "{}", "400 INVALID_CONTENT_TYPE: send Content-Type: application/json"),
@@ -145,7 +145,7 @@ async fn invalid_bodies_are_rejected() {
         let reply = fixture.put(&path, json!({"currency": "EUR"})).await;
         assert_eq!(reply.status, 422, "{name:?}: {}", reply.text);
     }
-    assert_eq!(fixture.gateway.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.gateway.store.setup().rows().await.unwrap(), before);
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn review_case_is_returned_and_decided() {
         rules: vec!["links".to_owned()],
         now: fixture.gateway.clock.now(),
     };
-    fixture.gateway.store.screen(screened).await.unwrap();
+    fixture.gateway.store.reviews().screen(screened).await.unwrap();
     let open = fixture.get("/reviews?state=open").await.body;
     let id = open["items"][0]["id"].clone();
     let case = fixture.get(&format!("/reviews/{id}")).await.body;

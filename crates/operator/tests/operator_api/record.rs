@@ -19,7 +19,7 @@ async fn fixture() -> (ApiFixture, Vec<String>) {
         assert_eq!(status, 202, "{body}");
         ids.push(body["message_id"].as_str().unwrap().to_owned());
     }
-    fixture.gateway.store.flush_record().await.unwrap();
+    fixture.gateway.store.record().flush().await.unwrap();
     (fixture, ids)
 }
 
@@ -113,7 +113,7 @@ async fn rejected_requests_are_grouped_with_what_to_do() {
     let (fixture, ids) = fixture().await;
     let (status, _) = fixture.submit("+33612345678", "hello", &[]).await;
     assert_eq!(status, 403);
-    fixture.gateway.store.flush_record().await.unwrap();
+    fixture.gateway.store.record().flush().await.unwrap();
     let groups = fixture.get("/requests/groups").await.body;
     let group = &groups["items"][0];
     assert_eq!((&group["code"], &group["count"]), (&json!("COUNTRY_BLOCKED"), &json!(1)), "{groups}");
@@ -171,7 +171,7 @@ async fn live_feed_resumes_after_the_last_event() {
     assert_eq!((&frame["total"], &frame["shown"][0]["message"]["to"]), (&json!(1), &json!(TO)), "{frame}");
     drop(body);
     let (_, submitted) = fixture.submit(TO, "two", &[]).await;
-    fixture.gateway.store.flush_record().await.unwrap();
+    fixture.gateway.store.record().flush().await.unwrap();
     let (_, mut body) = fixture.stream("/live?account=shop", Some(&id)).await;
     let (_, missed) = next_event(&mut body).await;
     assert_eq!(missed["shown"][0]["message"]["id"], submitted["message_id"], "{missed}");

@@ -37,7 +37,7 @@ pub(super) async fn attention(
         notices.extend(webhooks.endpoints.iter().filter_map(|endpoint| about_webhook(shell, endpoint, now)));
         notices.extend(about_setup(&catalogue, member, shell, now));
     }
-    let held = gateway.store.open_reviews_of(member.account).await?;
+    let held = gateway.store.reviews().count_open_of(member.account).await?;
     if held > 0 {
         let texts = if held == 1 { "text is" } else { "texts are" };
         let text = format!("{held} {texts} held for review and not sent.");

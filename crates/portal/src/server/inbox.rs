@@ -188,7 +188,7 @@ async fn own_messages(
 
 async fn sent(gateway: &Gateway, member: &Member, shell: &Shell, message: MessageView) -> ThreadMessage {
     let text = match (MessageId::parse(&message.id), member.may(Permission::ReadTexts)) {
-        (Some(id), true) => gateway.store.message_text(member.account, id).await.ok().flatten(),
+        (Some(id), true) => gateway.store.messages().text(member.account, id).await.ok().flatten(),
         _ => None,
     };
     ThreadMessage {

@@ -41,7 +41,7 @@ pub(super) async fn show(
     let stored = MessageId::parse(&message.id).ok_or(NoPage::NotFound)?;
     let text = match member.may(Permission::ReadTexts) {
         true => {
-            let text = gateway.store.message_text(member.account, stored).await.ok().flatten();
+            let text = gateway.store.messages().text(member.account, stored).await.ok().flatten();
             text_of(text, &message, portal.texts_kept)
         }
         false => Text::HiddenForRole,

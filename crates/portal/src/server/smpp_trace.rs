@@ -36,7 +36,8 @@ pub(super) async fn show(
     require(&portal, &member, &connection)?;
     let BindTrace { until, lines, kept } =
         use_cases::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
-    let mut nodes: Vec<String> = portal.gateway.store.nodes().into_iter().map(|node| node.name).collect();
+    let mut nodes: Vec<String> =
+        portal.gateway.store.cluster().nodes().into_iter().map(|node| node.name).collect();
     nodes.sort_unstable();
     Ok(page(&SmppTracePage {
         shell: member.shell(NavEntry::Smpp),

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(crate) async fn pay_in(store: &Store, account: AccountId) {
     let (kind, note, now) = (LedgerKind::TopUp, String::new(), wall_clock());
     let entry = LedgerEntry { account, kind, amount: AMOUNT_MAX, note, reference: None, now };
-    let outcome = store.post(entry).await.expect("the store answers");
+    let outcome = store.money().post(entry).await.expect("the store answers");
     assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
 }
 

@@ -237,7 +237,7 @@ pub(crate) async fn send_texts(store: &Store, traffic: &BenchTraffic) {
             sent.await.expect("a task");
         }
     }
-    store.flush_record().await.expect("the record is complete");
+    store.record().flush().await.expect("the record is complete");
 }
 
 /// Adds lines to the request log, half of them rejected.
@@ -246,7 +246,7 @@ pub(crate) async fn note_requests(store: &Store, traffic: &BenchTraffic) {
         let account = BenchTraffic::account(number);
         let back = Duration::from_secs(6 * 86_400) / u32::try_from(REQUESTS).expect("small");
         let code = (number % 2 == 0).then(|| format!("code_{}", mix(number) % 20).into());
-        store.note_request(RequestEntry {
+        store.record().note_request(RequestEntry {
             at: traffic.end().minus(back * u32::try_from(REQUESTS - number).expect("small")),
             account: Some(account),
             connection: Some(BenchTraffic::connection(number)),
@@ -263,7 +263,7 @@ pub(crate) async fn note_requests(store: &Store, traffic: &BenchTraffic) {
             message: None,
         });
         if number % REQUESTS_PER_FLUSH == REQUESTS_PER_FLUSH - 1 {
-            store.flush_record().await.expect("the record is complete");
+            store.record().flush().await.expect("the record is complete");
         }
     }
 }

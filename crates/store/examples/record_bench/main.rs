@@ -40,7 +40,7 @@ async fn main() -> ExitCode {
         }
     };
     let store = open(&folder, true, None);
-    store.flush_record().await.expect("the record is complete");
+    store.record().flush().await.expect("the record is complete");
     let is_fast = measure::measure_all(&store, &traffic, queries).await;
     store.close().await.expect("the store closes");
     let bytes = std::fs::metadata(folder.join("record.db")).expect("the record").len();

@@ -203,7 +203,7 @@ impl Bench<'_> {
                 let limits = SearchLimits { before, rows: PAGE_ROWS };
                 let filter = filter(self.traffic, number);
                 let began = instant();
-                let page = self.store.search_messages(scope, filter, limits).await.expect("a page");
+                let page = self.store.record().search_messages(scope, filter, limits).await.expect("a page");
                 times.add(began.elapsed(), page.rows.len());
             }
             is_fast &= times.print(&format!("{name}{}", of(of_account)), QUERY_MAX);
@@ -220,7 +220,7 @@ impl Bench<'_> {
                     if of_account { Scope::Account(BenchTraffic::account(number)) } else { Scope::All };
                 let filter = filter(self.traffic, number);
                 let began = instant();
-                self.store.count_messages(scope, filter).await.expect("a count");
+                self.store.record().count_messages(scope, filter).await.expect("a count");
                 times.add(began.elapsed(), 0);
             }
             is_fast &= times.print(&format!("{name}{}", of(of_account)), QUERY_MAX);
@@ -233,7 +233,7 @@ impl Bench<'_> {
         for number in self.numbers(3) {
             let (scope, id) = (Scope::Account(BenchTraffic::account(number)), self.traffic.id(number));
             let began = instant();
-            let history = self.store.message_history(scope, id).await.expect("an answer");
+            let history = self.store.record().message_history(scope, id).await.expect("an answer");
             times.add(began.elapsed(), history.expect("the message").steps.len());
         }
         times.print("timeline", QUERY_MAX)
@@ -244,7 +244,7 @@ impl Bench<'_> {
         for number in self.numbers(4) {
             let scope = if of_account { Scope::Account(BenchTraffic::account(number)) } else { Scope::All };
             let began = instant();
-            let rows = self.store.statistics(scope, query.clone()).await.expect("statistics");
+            let rows = self.store.record().statistics(scope, query.clone()).await.expect("statistics");
             times.add(began.elapsed(), rows.len());
         }
         times.print(name, QUERY_MAX)
@@ -258,15 +258,15 @@ impl Bench<'_> {
                 if number % 2 == 0 { Scope::All } else { Scope::Account(BenchTraffic::account(number)) };
             let began = instant();
             let filter = RequestFilter { rejected: true, ..RequestFilter::default() };
-            let page = self.store.request_log(scope, filter, None, PAGE_ROWS).await.expect("a page");
+            let page = self.store.record().request_log(scope, filter, None, PAGE_ROWS).await.expect("a page");
             pages.add(began.elapsed(), page.rows.len());
             let began = instant();
             let filter = RequestFilter { code: Some("code_7".to_owned()), ..RequestFilter::default() };
-            let page = self.store.request_log(scope, filter, None, PAGE_ROWS).await.expect("a page");
+            let page = self.store.record().request_log(scope, filter, None, PAGE_ROWS).await.expect("a page");
             coded.add(began.elapsed(), page.rows.len());
             let began = instant();
             let from = until.minus(Duration::from_secs(86_400 * (1 + number % 6)));
-            let rows = self.store.refusal_groups(scope, from, until).await.expect("groups");
+            let rows = self.store.record().refusal_groups(scope, from, until).await.expect("groups");
             groups.add(began.elapsed(), rows.len());
         }
         let mut is_fast = pages.print("requests: rejected", QUERY_MAX);
@@ -286,7 +286,7 @@ impl Bench<'_> {
                 let began = instant();
                 let mut before = None;
                 let found = loop {
-                    let page = self.store.search_text(TEXT_ACCOUNT, query.clone(), before, 20).await;
+                    let page = self.store.record().search_text(TEXT_ACCOUNT, query.clone(), before, 20).await;
                     let page = page.expect("a slice");
                     before = page.next;
                     if !page.rows.is_empty() || before.is_none() {

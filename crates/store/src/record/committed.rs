@@ -38,7 +38,7 @@ pub(crate) struct Committed {
 #[derive(Default)]
 pub(crate) struct Erasures {
     pub all: Vec<ErasureScope>,
-    /// Those that other nodes requested. For a request on this node, `Store::erase_number` erases in the record.
+    /// Those that other nodes requested. For a request on this node, `ErasureStore::erase_number` erases in the record.
     pub by_other_nodes: Vec<ErasureScope>,
 }
 

@@ -38,10 +38,14 @@ pub struct CatalogueLock {
     _lock: Option<backend::CatalogueLock>,
 }
 
-impl Store {
+/// What a node knows of the others, and shares with them.
+#[derive(Clone, Copy)]
+pub struct ClusterStore<'s>(pub(in crate::store) &'s Store);
+
+impl ClusterStore<'_> {
     /// Returns all nodes on the server; none for the embedded store.
-    pub fn nodes(&self) -> Vec<NodeInfo> {
-        let Some(own_node) = &self.inner.own_node else { return Vec::new() };
+    pub fn nodes(self) -> Vec<NodeInfo> {
+        let Some(own_node) = &self.0.inner.own_node else { return Vec::new() };
         let status = own_node.status.borrow();
         let nodes = status.nodes.iter().filter(|node| !node.has_left).map(|node| NodeInfo {
             name: node.name.clone(),
@@ -56,11 +60,11 @@ impl Store {
     }
 
     /// Sends an envelope to another node, or to all others. It can be lost.
-    pub fn send_envelope(&self, to: Option<NodeRun>, octets: Vec<u8>) {
-        let Some(own_node) = &self.inner.own_node else { return };
+    pub fn send_envelope(self, to: Option<NodeRun>, octets: Vec<u8>) {
+        let Some(own_node) = &self.0.inner.own_node else { return };
         let envelope = NodeEnvelope { from: own_node.run, to, octets };
         let sessions = own_node.engine.borrow().clone();
-        match (sessions, &self.inner.front_end) {
+        match (sessions, &self.0.inner.front_end) {
             (Some(sessions), _) => sessions.pass_on(envelope),
             (None, Some(front_end)) => front_end.send_envelope(envelope),
             (None, None) => {}
@@ -68,18 +72,14 @@ impl Store {
     }
 
     /// Returns the envelopes of other nodes as they arrive; none if it was called before, or if there can be no other nodes.
-    pub fn envelopes(&self) -> Option<mpsc::Receiver<NodeEnvelope>> {
-        let own_node = self.inner.own_node.as_ref().filter(|_| self.has_nodes())?;
+    pub fn envelopes(self) -> Option<mpsc::Receiver<NodeEnvelope>> {
+        let own_node = self.0.inner.own_node.as_ref().filter(|_| self.has_nodes())?;
         own_node.inbox.open()
     }
 
     /// Takes one of the binds that a connection may have on all nodes together.
-    pub async fn claim_bind(
-        &self,
-        connection: ConnectionId,
-        max_binds: u32,
-    ) -> Result<BindClaim, StoreError> {
-        let Some(own_node) = &self.inner.own_node else { return Ok(BindClaim::Alone) };
+    pub async fn claim_bind(self, connection: ConnectionId, max_binds: u32) -> Result<BindClaim, StoreError> {
+        let Some(own_node) = &self.0.inner.own_node else { return Ok(BindClaim::Alone) };
         let Some(binds) = own_node.binds.clone() else { return Ok(BindClaim::Alone) };
         let _turn = own_node.claims.acquire().await.map_err(|_| StoreError::Closed)?;
         let claimed = blocking(move || binds.claim(connection, max_binds)).await?;
@@ -87,35 +87,35 @@ impl Store {
     }
 
     /// Whether this node may share its store with others.
-    pub fn has_nodes(&self) -> bool {
-        self.inner.own_node.as_ref().is_some_and(|own_node| own_node.binds.is_some())
+    pub fn has_nodes(self) -> bool {
+        self.0.inner.own_node.as_ref().is_some_and(|own_node| own_node.binds.is_some())
     }
 
     /// Whether another node is alive.
-    pub fn has_other_nodes(&self) -> bool {
-        let Some(own_node) = &self.inner.own_node else { return false };
+    pub fn has_other_nodes(self) -> bool {
+        let Some(own_node) = &self.0.inner.own_node else { return false };
         let status = own_node.status.borrow();
         status.nodes.iter().any(|node| node.is_alive && node.run != own_node.run)
     }
 
     /// Sets what this node tells the others. They know it a second or two later.
-    pub fn set_notice(&self, notice: Vec<u8>) {
-        if let Some(own_node) = &self.inner.own_node {
+    pub fn set_notice(self, notice: Vec<u8>) {
+        if let Some(own_node) = &self.0.inner.own_node {
             *own_node.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
         }
     }
 
     /// Returns what the other nodes say that are alive.
-    pub fn notices(&self) -> Vec<Vec<u8>> {
-        let Some(own_node) = &self.inner.own_node else { return Vec::new() };
+    pub fn notices(self) -> Vec<Vec<u8>> {
+        let Some(own_node) = &self.0.inner.own_node else { return Vec::new() };
         let status = own_node.status.borrow();
         let others = status.nodes.iter().filter(|node| node.is_alive && node.run != own_node.run);
         others.map(|node| node.notice.clone()).collect()
     }
 
     /// Whether the link of this number to a carrier is best on this node: links are spread over the nodes that are alive.
-    pub fn prefers_link(&self, carrier: CarrierId, number: u8) -> bool {
-        let Some(own_node) = &self.inner.own_node else { return true };
+    pub fn prefers_link(self, carrier: CarrierId, number: u8) -> bool {
+        let Some(own_node) = &self.0.inner.own_node else { return true };
         let status = own_node.status.borrow();
         let mut alive: Vec<_> =
             status.nodes.iter().filter(|node| node.is_alive).map(|node| node.run).collect();
@@ -125,30 +125,30 @@ impl Store {
     }
 
     /// Takes the link of this number to a carrier for this node. Returns whether it has it now.
-    pub async fn claim_link(&self, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
-        let Some(own_node) = &self.inner.own_node else { return Ok(true) };
+    pub async fn claim_link(self, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
+        let Some(own_node) = &self.0.inner.own_node else { return Ok(true) };
         let slots = own_node.slots.clone();
         blocking(move || slots.claim(carrier, number)).await
     }
 
     /// Gives a link back that is closed.
-    pub async fn release_link(&self, carrier: CarrierId, number: u8) -> Result<(), StoreError> {
-        let Some(own_node) = &self.inner.own_node else { return Ok(()) };
+    pub async fn release_link(self, carrier: CarrierId, number: u8) -> Result<(), StoreError> {
+        let Some(own_node) = &self.0.inner.own_node else { return Ok(()) };
         let slots = own_node.slots.clone();
         blocking(move || slots.release(carrier, number)).await
     }
 
     /// Waits until no other node changes the setup.
-    pub async fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
-        let Some(own_node) = &self.inner.own_node else { return Ok(CatalogueLock { _lock: None }) };
+    pub async fn lock_catalogue(self) -> Result<CatalogueLock, StoreError> {
+        let Some(own_node) = &self.0.inner.own_node else { return Ok(CatalogueLock { _lock: None }) };
         let slots = own_node.slots.clone();
         let lock = blocking(move || slots.lock_catalogue()).await?;
         Ok(CatalogueLock { _lock: Some(lock) })
     }
 
     /// Returns a receiver that is notified when the setup was changed, by this node or another.
-    pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
-        self.inner.access.shared.catalogue_changed.subscribe()
+    pub fn catalogue_changes(self) -> watch::Receiver<u64> {
+        self.0.inner.access.shared.catalogue_changed.subscribe()
     }
 }
 

@@ -1,5 +1,6 @@
-//! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `record`, `webhooks`,
-//! `upkeep`, `data_folder` and `on_server` have the other operations.
+//! The public handle of the store: accepts messages, closes the store, and gives a handle for each subject, such as
+//! [`Store::money`], whose file has its operations. `opening`, `ports`, `upkeep`, `data_folder` and `on_server` have the rest of
+//! its own.
 
 mod cluster;
 mod data_folder;
@@ -14,31 +15,38 @@ mod upkeep;
 mod webhooks;
 
 pub use crate::backend::BindSlot;
-pub use cluster::{BindClaim, CatalogueLock, NodeInfo};
+pub use cluster::{BindClaim, CatalogueLock, ClusterStore, NodeInfo};
 pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
+pub use record::RecordStore;
+pub use requests::{
+    CustomerRequestStore, ErasureStore, InboundStore, MessageStore, MoneyStore, OptOutStore, ReceiptStore,
+    ReportStore, ReviewStore, SetAsideStore, SetupStore, UserTokenStore,
+};
+pub use webhooks::WebhookStore;
 
 use crate::backend::Server;
 use crate::error::StoreError;
 use crate::nodes::FrontEnd;
 use crate::nodes::lease_renewal::OwnNode;
 use crate::record::RunningRecord;
-use crate::record::database::text;
 use crate::sql::Connection;
-use crate::sql::records;
+use crate::sql::audit_log;
 use crate::writer::operation::QueuedAcceptance;
 use crate::writer::operation::{Op, Reply};
 use crate::writer::shared::Access;
 use hermod_domain::audit::AuditEntry;
+use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
+use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{OverVelocity, VelocityLimit};
-use hermod_engine::commands::{AnyOutcome, Audited, FindKey, FindVelocityRefusal, Listed};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
+use hermod_engine::commands::{AnyOutcome, AppendToAuditLog, Audited, FindKey, FindVelocityRefusal, Listed};
+use hermod_engine::ops::PAGE_ROWS_MAX;
+use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim};
 use hermod_engine::tables::TableError;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -83,7 +91,7 @@ struct Inner {
     links_opened: AtomicU64,
     newest_at_open: Option<Timestamp>,
     was_empty: bool,
-    /// The last parked receipt that [`Store::rematch`] tried, per carrier; none where it begins with the first.
+    /// The last parked receipt that [`ReceiptStore::rematch`] tried, per carrier; none where it begins with the first.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
     scans: Mutex<ScanPositions>,
     report_mover: ReportMover,
@@ -98,6 +106,111 @@ struct Inner {
 }
 
 impl Store {
+    /// What a node knows of the others, and shares with them.
+    pub fn cluster(&self) -> ClusterStore<'_> {
+        ClusterStore(self)
+    }
+
+    /// Operations on the record.
+    pub fn record(&self) -> RecordStore<'_> {
+        RecordStore(self)
+    }
+
+    /// Operations on the requests of customers.
+    pub fn customer_requests(&self) -> CustomerRequestStore<'_> {
+        CustomerRequestStore(self)
+    }
+
+    /// Erases phone numbers.
+    pub fn erasures(&self) -> ErasureStore<'_> {
+        ErasureStore(self)
+    }
+
+    /// Operations on MO messages.
+    pub fn inbound(&self) -> InboundStore<'_> {
+        InboundStore(self)
+    }
+
+    /// Operations on opt-outs.
+    pub fn opt_outs(&self) -> OptOutStore<'_> {
+        OptOutStore(self)
+    }
+
+    /// Operations on messages that were accepted.
+    pub fn messages(&self) -> MessageStore<'_> {
+        MessageStore(self)
+    }
+
+    /// Operations on balances, the ledger and statements.
+    pub fn money(&self) -> MoneyStore<'_> {
+        MoneyStore(self)
+    }
+
+    /// Operations on the setup.
+    pub fn setup(&self) -> SetupStore<'_> {
+        SetupStore(self)
+    }
+
+    /// Operations on receipts and the figures about them.
+    pub fn receipts(&self) -> ReceiptStore<'_> {
+        ReceiptStore(self)
+    }
+
+    /// The rows that were set aside because they are unreadable.
+    pub fn rows_set_aside(&self) -> SetAsideStore<'_> {
+        SetAsideStore(self)
+    }
+
+    /// Operations on reports to binds.
+    pub fn reports(&self) -> ReportStore<'_> {
+        ReportStore(self)
+    }
+
+    /// Operations on messages held for review.
+    pub fn reviews(&self) -> ReviewStore<'_> {
+        ReviewStore(self)
+    }
+
+    /// Operations on the tokens of users: sessions of the portal and one-time links.
+    pub fn user_tokens(&self) -> UserTokenStore<'_> {
+        UserTokenStore(self)
+    }
+
+    /// Operations on webhook events.
+    pub fn webhooks(&self) -> WebhookStore<'_> {
+        WebhookStore(self)
+    }
+
+    /// Sets the key of the audit log, which is derived from the pepper. Call it before anything is written to the log; a
+    /// second call changes nothing.
+    pub fn set_audit_key(&self, key: AuditKey) {
+        // A store has one pepper.
+        let _ = self.inner.access.shared.audit_key.set(key);
+    }
+
+    /// Returns a handle whose next operation writes these entries into the audit log, in the transaction of its change. An
+    /// operation that changes nothing writes none. For an operation of several transactions use
+    /// [`Store::note_in_audit_log`] before it.
+    #[must_use]
+    pub fn audited(&self, entries: Vec<AuditEntry>) -> Store {
+        Store { inner: self.inner.clone(), audit: entries.into() }
+    }
+
+    /// Writes the entries of this handle into the audit log, without a change.
+    pub async fn note_in_audit_log(&self) -> Result<(), StoreError> {
+        self.run(AppendToAuditLog(self.audit.to_vec())).await
+    }
+
+    /// Returns rows of the audit log before number `before`, or all, that match; the newest first.
+    pub async fn audit_log(
+        &self,
+        filter: AuditFilter,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        self.read(move |database| audit_log::page(database, &filter, before, limit.min(PAGE_ROWS_MAX))).await
+    }
+
     /// Returns when the newest message in the store had been accepted, as of opening.
     pub fn newest_at_open(&self) -> Option<Timestamp> {
         self.inner.newest_at_open
@@ -156,24 +269,6 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<OverVelocity>, StoreError> {
         self.request(FindVelocityRefusal { limits, now }).await
-    }
-
-    /// Returns a message of this account.
-    pub async fn message(
-        &self,
-        account: AccountId,
-        id: MessageId,
-    ) -> Result<Option<MessageRecord>, StoreError> {
-        self.read(move |database| records::message(database, account, id)).await
-    }
-
-    /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.
-    pub async fn message_text(
-        &self,
-        account: AccountId,
-        id: MessageId,
-    ) -> Result<Option<String>, StoreError> {
-        self.read(move |database| text::text_of(database, account, id)).await
     }
 
     /// Whether this process runs the engine. The others send their operations to it, and leave the periodic work to it.

@@ -27,41 +27,41 @@ const TEXT_RANGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 const ENGINE_POLL: Duration = Duration::from_millis(5);
 const ENGINE_POLLS_MAX: usize = 600;
 
-impl Store {
+impl<'s> RecordStore<'s> {
     /// Whether the store keeps the record.
-    pub fn has_record(&self) -> bool {
-        self.inner.access.shared.feed.is_followed()
+    pub fn is_kept(self) -> bool {
+        self.0.inner.access.shared.feed.is_followed()
     }
 
     /// Adds a line to the request log of the record. Does not wait.
-    pub fn note_request(&self, entry: RequestEntry) {
-        self.inner.access.shared.feed.push_request(entry);
+    pub fn note_request(self, entry: RequestEntry) {
+        self.0.inner.access.shared.feed.push_request(entry);
     }
 
     /// Returns how far the record is.
-    pub fn record_status(&self) -> RecordStatus {
-        match &self.inner.record {
-            Some(record) => record.following.status(&self.inner.access.shared.feed),
+    pub fn status(self) -> RecordStatus {
+        match &self.0.inner.record {
+            Some(record) => record.following.status(&self.0.inner.access.shared.feed),
             None => RecordStatus { is_off: true, ..RecordStatus::default() },
         }
     }
 
     /// Waits until everything that was committed before this call is in the record.
-    pub async fn flush_record(&self) -> Result<(), StoreError> {
-        let record = self.record()?;
+    pub async fn flush(self) -> Result<(), StoreError> {
+        let record = self.running()?;
         self.wait_for_the_engine().await?;
-        record.following.complete(&self.inner.access.shared.feed).await
+        record.following.complete(&self.0.inner.access.shared.feed).await
     }
 
     /// Waits until the feed has what the engine of another node has committed. Not for long: without a connection it is read from
     /// the tables.
     #[expect(clippy::disallowed_methods, reason = "another process commits in real time")]
-    async fn wait_for_the_engine(&self) -> Result<(), StoreError> {
-        if self.runs_engine() {
+    async fn wait_for_the_engine(self) -> Result<(), StoreError> {
+        if self.0.runs_engine() {
             return Ok(());
         }
-        let feed = &self.inner.access.shared.feed;
-        let commits = self.read(nodes::commits).await?;
+        let feed = &self.0.inner.access.shared.feed;
+        let commits = self.0.read(nodes::commits).await?;
         for _ in 0..ENGINE_POLLS_MAX {
             if feed.sequence() >= commits {
                 break;
@@ -71,21 +71,21 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the record, and makes the follower fill it again from the store. [`Store::record_status`] says how far it is.
-    pub async fn rebuild_record(&self) -> Result<(), StoreError> {
-        self.record()?.following.rebuild(&self.inner.access.shared.feed);
+    /// Deletes the record, and makes the follower fill it again from the store. [`RecordStore::status`] says how far it is.
+    pub async fn rebuild(self) -> Result<(), StoreError> {
+        self.running()?.following.rebuild(&self.0.inner.access.shared.feed);
         Ok(())
     }
 
     /// Begins to watch what is recorded. Frames after the number `after` that are still kept come first.
-    pub fn watch(&self, scope: Scope, after: Option<u64>) -> Result<LiveWatch, StoreError> {
-        let hub = &self.record()?.following.hub;
+    pub fn watch(self, scope: Scope, after: Option<u64>) -> Result<LiveWatch, StoreError> {
+        let hub = &self.running()?.following.hub;
         hub.watch(scope, after).map_err(|_| StoreError::TooManyWatchers(WATCHERS_MAX))
     }
 
     /// Makes the follower delete what is past its retention. [`Store::purge`] does it on the node with the engine.
-    pub fn purge_record(&self, keep: Retention, now: Timestamp) {
-        if let Some(record) = &self.inner.record {
+    pub fn purge(self, keep: Retention, now: Timestamp) {
+        if let Some(record) = &self.0.inner.record {
             let Retention { messages, requests, .. } = keep;
             let [messages_before, requests_before] = [messages, requests].map(|period| now.minus(period));
             record.following.purge(RecordRetention { messages_before, requests_before, now });
@@ -93,61 +93,65 @@ impl Store {
     }
 
     /// Erases a number in the record, also in one that is not kept now.
-    pub(super) async fn erase_in_record(&self, scope: ErasureScope) -> Result<(), StoreError> {
-        if let Some(record) = &self.inner.record {
+    pub(super) async fn erase(self, scope: ErasureScope) -> Result<(), StoreError> {
+        if let Some(record) = &self.0.inner.record {
             self.wait_for_the_engine().await?;
-            record.following.erase(&self.inner.access.shared.feed, scope).await?;
+            record.following.erase(&self.0.inner.access.shared.feed, scope).await?;
             return Ok(());
         }
-        let folder = self.inner.access.shared.disk.folder().to_owned();
+        let folder = self.0.inner.access.shared.disk.folder().to_owned();
         let erasing = tokio::task::spawn_blocking(move || erasing::erase_in_unused(&folder, &scope));
         erasing.await.map_err(|_| StoreError::damaged("the task that erased in the record panicked"))??;
         Ok(())
     }
 
     /// Returns the record. Fails with [`StoreError::RecordOff`] if the store keeps none.
-    pub(super) fn record(&self) -> Result<&RunningRecord, StoreError> {
-        self.inner.record.as_ref().ok_or(StoreError::RecordOff)
+    pub(super) fn running(self) -> Result<&'s RunningRecord, StoreError> {
+        self.0.inner.record.as_ref().ok_or(StoreError::RecordOff)
     }
 }
 
+/// Operations on the record.
+#[derive(Clone, Copy)]
+pub struct RecordStore<'s>(pub(in crate::store) &'s Store);
+
 /// Each fails with [`StoreError::RecordOff`] if the store keeps no record.
-impl Store {
+impl RecordStore<'_> {
     /// Returns a page of the messages that a filter finds, newest first.
     pub async fn search_messages(
-        &self,
+        self,
         scope: Scope,
         filter: MessageFilter,
         limits: SearchLimits,
     ) -> Result<MessagePage, StoreError> {
-        let Found { rows, next, searched_to } = self.record()?.readers.search(scope, filter, limits).await?;
-        Ok(MessagePage { rows, next, searched_to, status: self.record_status() })
+        let Found { rows, next, searched_to } = self.running()?.readers.search(scope, filter, limits).await?;
+        Ok(MessagePage { rows, next, searched_to, status: self.status() })
     }
 
     /// Counts the messages that a filter finds. A search that would have to look at too many rows returns how many it
     /// found until then.
-    pub async fn count_messages(&self, scope: Scope, filter: MessageFilter) -> Result<Count, StoreError> {
-        self.record()?.readers.count(scope, filter).await
+    pub async fn count_messages(self, scope: Scope, filter: MessageFilter) -> Result<Count, StoreError> {
+        self.running()?.readers.count(scope, filter).await
     }
 
     /// Returns everything that happened to one message; none if there is none with this id in the scope. Where steps are
     /// missing, it has the lines of the store's own timeline. If the record does not have the message yet, this waits until
     /// the record has everything that was committed before.
     pub async fn message_history(
-        &self,
+        self,
         scope: Scope,
         id: MessageId,
     ) -> Result<Option<MessageHistory>, StoreError> {
-        let (record, status) = (&self.record()?.readers, self.record_status());
+        let (record, status) = (&self.running()?.readers, self.status());
         let mut found = record.history(scope, id).await?;
         if found.is_none() && !status.lag.is_zero() && status.catching_up == 0 {
-            self.flush_record().await?;
+            self.flush().await?;
             found = record.history(scope, id).await?;
         }
         let Some(mut history) = found else { return Ok(None) };
-        history.status = self.record_status();
+        history.status = self.status();
         if has_gap(&history) {
-            add_lines(&mut history, self.read(move |database| timeline::stored_lines(database, id)).await?);
+            add_lines(&mut history, self.0.read(move |database| timeline::stored_lines(database, id)).await?);
         }
         Ok(Some(history))
     }
@@ -155,7 +159,7 @@ impl Store {
     /// Searches the texts of one account's messages, newest first, in one slice: it ends after a limited number of texts
     /// or a limited time. The next slice begins `before` the message in [`TextPage::next`].
     pub async fn search_text(
-        &self,
+        self,
         account: AccountId,
         query: TextQuery,
         before: Option<MessageId>,
@@ -164,47 +168,48 @@ impl Store {
         if query.until.since(query.from) > TEXT_RANGE_MAX {
             return Err(StoreError::TextRangeTooLong);
         }
-        let record = &self.record()?.readers;
+        let record = &self.running()?.readers;
         let (from, needle) = (query.from, Needle::new(&query.text));
         let candidates = record.text_candidates(account, query, before).await?;
         let TextMatches { ids, looked_at, next } = self
+            .0
             .read(move |database| text::match_texts(database, account, &candidates, &needle, rows))
             .await?;
         let rows = record.messages(account, ids).await?;
         let searched_to = next.map_or(from, MessageId::accepted_at);
-        Ok(TextPage { rows, next, searched_to, looked_at, status: self.record_status() })
+        Ok(TextPage { rows, next, searched_to, looked_at, status: self.status() })
     }
 
     /// Returns the figures of each interval and value, oldest first, at most
     /// [`STATISTICS_ROWS_MAX`](crate::record::STATISTICS_ROWS_MAX).
     pub async fn statistics(
-        &self,
+        self,
         scope: Scope,
         query: StatisticsQuery,
     ) -> Result<Vec<StatisticRow>, StoreError> {
-        self.record()?.readers.statistics(scope, query).await
+        self.running()?.readers.statistics(scope, query).await
     }
 
     /// Returns a page of the request log, newest first: lines with numbers below `before`.
     pub async fn request_log(
-        &self,
+        self,
         scope: Scope,
         filter: RequestFilter,
         before: Option<u64>,
         rows: u32,
     ) -> Result<RequestPage, StoreError> {
         let FoundRequests { rows, next, .. } =
-            self.record()?.readers.request_log(scope, filter, before, rows).await?;
-        Ok(RequestPage { rows, next, status: self.record_status() })
+            self.running()?.readers.request_log(scope, filter, before, rows).await?;
+        Ok(RequestPage { rows, next, status: self.status() })
     }
 
     /// Returns the rejected requests of a time range grouped by code, the most frequent first, each with its last example.
     pub async fn refusal_groups(
-        &self,
+        self,
         scope: Scope,
         from: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<RequestGroup>, StoreError> {
-        self.record()?.readers.refusal_groups(scope, from, until).await
+        self.running()?.readers.refusal_groups(scope, from, until).await
     }
 }

@@ -82,7 +82,7 @@ pub(crate) async fn expire(store: &Store, message: MessageId) -> bool {
 }
 
 async fn state(store: &Store, message: MessageId) -> MessageState {
-    store.message(ALICE, message).await.expect("the store answers").expect("a message").state
+    store.messages().find(ALICE, message).await.expect("the store answers").expect("a message").state
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn readable_part_is_not_set_aside() {
     let key = StoredMessageKey::from(MessageKey { carrier: ACME, account: ALICE, message });
     let parts = vec![UnreadablePart { key, reason: "it was".to_owned() }];
     store.request(SetUnreadableAside { parts, now: NOW }).await.unwrap();
-    assert_eq!(store.set_aside(None, 10).await.unwrap(), []);
-    assert_eq!(store.queues().await.unwrap()[0].waiting, 1);
+    assert_eq!(store.rows_set_aside().list(None, 10).await.unwrap(), []);
+    assert_eq!(store.messages().queues().await.unwrap()[0].waiting, 1);
     store.close().await.unwrap();
 }
 

@@ -4,14 +4,17 @@
 use crate::backend::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
 use crate::data_folder::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
+use crate::sql::purging;
 use crate::sql::{engine_reads, late_parts, part_rows};
 use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
+use hermod_engine::commands::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
 use hermod_engine::expiry::expiry_event;
 use hermod_engine::late_parts::late_messages;
+use hermod_engine::ops::{Purged, Retention};
 use hermod_engine::state::idempotency_keys::KeyLimits;
 use hermod_engine::tables::{ConversationKey, MessageKey, PartRow, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
@@ -59,7 +62,7 @@ impl Store {
         if self.inner.access.shared.is_due(now) {
             self.send(Op::Command(ReleaseDue { now }.into(), None)).await?;
         }
-        self.move_reports_to_webhooks(now).await;
+        self.reports().move_to_webhooks(now).await;
         Ok(())
     }
 
@@ -102,8 +105,8 @@ impl Store {
             }
         }
         found += self.sweep_late(now).await?;
-        self.give_up_old_reports(now).await?;
-        self.forget_repeats(now).await?;
+        self.reports().give_up_old(now).await?;
+        self.inbound().forget_repeats(now).await?;
         Ok(found)
     }
 
@@ -155,12 +158,12 @@ impl Store {
     pub async fn delete_expired(&self, now: Timestamp) -> Result<(), StoreError> {
         let today = now.day();
         self.request(DropOldFigures { today }).await?;
-        self.forget_unnamed_parts(now).await?;
-        self.give_up_parked(now).await?;
-        self.forget_unassigned(now).await?;
-        self.forget_conversations(now).await?;
-        self.forget_user_tokens(now).await?;
-        self.forget_reviews(now).await
+        self.receipts().forget_unnamed_parts(now).await?;
+        self.receipts().give_up_parked(now).await?;
+        self.inbound().forget_unassigned(now).await?;
+        self.inbound().forget_conversations(now).await?;
+        self.user_tokens().forget_old(now).await?;
+        self.reviews().forget_old(now).await
     }
 }
 
@@ -174,5 +177,61 @@ impl Store {
             self.request(step).await?;
         }
         Ok(())
+    }
+}
+
+/// The first error of a purge.
+#[derive(Default)]
+struct FirstError(Option<StoreError>);
+
+impl FirstError {
+    /// Returns the count of a step, or 0 if it failed.
+    fn count(&mut self, done: Result<u64, StoreError>) -> u64 {
+        done.unwrap_or_else(|error| {
+            self.0.get_or_insert(error);
+            0
+        })
+    }
+}
+
+impl Store {
+    /// Deletes a bounded number of rows of each kind that are past their retention, in one short transaction per kind. Call it
+    /// again after a pause until it returns nothing. An error in one kind does not stop the others; it is returned if no
+    /// other kind deleted anything, and logged otherwise.
+    pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreError> {
+        let mut errors = FirstError::default();
+        let texts = self.request(PurgeTexts { keep, now }).await;
+        let keys = self.request(ExpireKeys { keep, now }).await;
+        let carrier_ids = self.request(PurgeCarrierIds { now }).await;
+        let records = self.request(PurgeRecords { keep, now }).await;
+        let purged = Purged {
+            texts: errors.count(texts),
+            keys: errors.count(keys.map(u64::from)),
+            messages: errors.count(records),
+            inbound: errors.count(self.purge_inbound(now.minus(keep.inbound)).await),
+            carrier_ids: errors.count(carrier_ids),
+            webhook_events: errors.count(self.webhooks().purge(now).await),
+            given_up_reports: errors.count(self.reports().purge_given_up(now).await),
+        };
+        self.record().purge(keep, now);
+        if purged.texts > 0 {
+            // The database has deleted them; the journal may still have them if few messages are sent.
+            self.inner.access.shared.disk.request_daily_truncation(now);
+        }
+        match errors.0 {
+            Some(error) if purged.is_nothing() => Err(error),
+            Some(error) => {
+                tracing::error!(%error, "Purging one kind of data failed; it is retried with the next call");
+                Ok(purged)
+            }
+            None => Ok(purged),
+        }
+    }
+
+    async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreError> {
+        // A reader finds the account, because there may be many.
+        let old = self.read(move |database| purging::account_with_old_inbound(database, before)).await?;
+        let Some(account) = old else { return Ok(0) };
+        self.request(PurgeInbound { account, before }).await
     }
 }

@@ -107,7 +107,7 @@ pub(crate) struct Wakeup {
 
 impl Wakeup {
     /// Adds endpoints and wakes the task that waits for them. Beyond [`ENDPOINTS_WOKEN_MAX`] further endpoints are
-    /// dropped; `Store::webhooks_waiting` finds them.
+    /// dropped; `WebhookStore::waiting` finds them.
     pub(crate) fn wake(&self, endpoints: HashSet<Endpoint>) {
         if endpoints.is_empty() {
             return;

@@ -37,7 +37,11 @@ async fn accepted_message_reads_back_as_it_was_sent() {
     assert_eq!((record.from.as_str(), record.to.digits().as_str()), ("Hermod", "4915112345678"));
     assert_eq!((record.parts, record.cost.as_micros(), record.settled_at), (3, PRICE, None));
     assert_eq!(message.accepted_at(), world.now);
-    assert_eq!(world.store.message(BOB, message).await.unwrap(), None, "another account cannot read it");
+    assert_eq!(
+        world.store.messages().find(BOB, message).await.unwrap(),
+        None,
+        "another account cannot read it"
+    );
 }
 
 #[tokio::test]
@@ -187,6 +191,6 @@ async fn closed_store_returns_closed_error() {
     let world = World::new().await;
     world.store.close().await.unwrap();
     assert!(matches!(world.store.accept(world.sms()).await, Err(StoreError::Closed)));
-    assert!(matches!(world.store.balance(ALICE).await, Err(StoreError::Closed)));
+    assert!(matches!(world.store.money().balance(ALICE).await, Err(StoreError::Closed)));
     assert!(matches!(world.store.close().await, Err(StoreError::Closed)));
 }

@@ -208,7 +208,7 @@ async fn add_entries_beside_messages(world: &World) {
     world.post(world.entry(ALICE, LedgerKind::Adjustment, -500)).await;
     let to = world.sms().to;
     let opt_out = OptOut::by_keyword(BOB, to, world.now);
-    world.store.opt_out(opt_out).await.expect("an opt-out");
+    world.store.opt_outs().add(opt_out).await.expect("an opt-out");
     for number in 0..3 {
         let inbound = Inbound {
             account: ALICE,
@@ -217,7 +217,7 @@ async fn add_entries_beside_messages(world: &World) {
             text: "hi".to_owned(),
             received_at: world.now,
         };
-        world.store.receive(inbound).await.expect("an inbound message");
+        world.store.inbound().receive(inbound).await.expect("an inbound message");
         let screened = Screened {
             account: ALICE,
             from: world.sms().from,
@@ -227,11 +227,12 @@ async fn add_entries_beside_messages(world: &World) {
             rules: vec!["rule".to_owned()],
             now: world.now,
         };
-        world.store.screen(screened).await.expect("a review case");
+        world.store.reviews().screen(screened).await.expect("a review case");
     }
     world
         .store
-        .decide_review(1, true, "olga".to_owned(), String::new(), world.now)
+        .reviews()
+        .decide(1, true, "olga".to_owned(), String::new(), world.now)
         .await
         .expect("a decision");
 }

@@ -56,15 +56,15 @@ fn token(number: u8, user: u32, purpose: TokenPurpose, made_at: Timestamp) -> Us
 async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
     let mut world = World::with_credit(0).await;
     let store = &world.store;
-    store.audited(vec![entry("one"), entry("two")]).change_catalogue(puts(1, "one")).await.unwrap();
-    let taken = store.audited(vec![entry("taken")]).change_catalogue(puts(2, "one")).await;
+    store.audited(vec![entry("one"), entry("two")]).setup().change(puts(1, "one")).await.unwrap();
+    let taken = store.audited(vec![entry("taken")]).setup().change(puts(2, "one")).await;
     assert!(matches!(taken, Err(StoreError::NameTaken { .. })), "{taken:?}");
     let opt_out = OptOut::by_keyword(AccountId::new(1), recipient(), noon());
-    assert!(store.audited(vec![entry("opt-out")]).opt_out(opt_out.clone()).await.unwrap());
-    assert!(!store.audited(vec![entry("repeated")]).opt_out(opt_out).await.unwrap());
+    assert!(store.audited(vec![entry("opt-out")]).opt_outs().add(opt_out.clone()).await.unwrap());
+    assert!(!store.audited(vec![entry("repeated")]).opt_outs().add(opt_out).await.unwrap());
     store.audited(vec![entry("noted")]).note_in_audit_log().await.unwrap();
     // A change without an author, such as one of the gateway itself, is not in the log.
-    store.change_catalogue(puts(3, "three")).await.unwrap();
+    store.setup().change(puts(3, "three")).await.unwrap();
     assert_eq!(subjects(store).await, ["noted", "opt-out", "two", "one"]);
     world.restart().await;
     assert_eq!(subjects(&world.store).await, ["noted", "opt-out", "two", "one"]);
@@ -112,7 +112,7 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
     let (used, other) =
         (token(4, 7, TokenPurpose::UsedCode, noon()), token(5, 8, TokenPurpose::Session, noon()));
     for token in [&link, &session, &kept, &used, &other] {
-        store.put_user_token(token.clone()).await.unwrap();
+        store.user_tokens().put(token.clone()).await.unwrap();
     }
     let change = || CatalogueChange {
         tokens: TokenChange {
@@ -123,10 +123,10 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
         },
         ..puts(1, "one")
     };
-    store.audited(vec![entry("spent")]).change_catalogue(change()).await.unwrap();
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), [kept.clone(), used]);
-    assert_eq!(store.user_tokens(8, noon()).await.unwrap(), [other]);
-    let again = store.audited(vec![entry("again")]).change_catalogue(change()).await;
+    store.audited(vec![entry("spent")]).setup().change(change()).await.unwrap();
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap(), [kept.clone(), used]);
+    assert_eq!(store.user_tokens().list(8, noon()).await.unwrap(), [other]);
+    let again = store.audited(vec![entry("again")]).setup().change(change()).await;
     assert!(matches!(again, Err(StoreError::LinkSpent)), "{again:?}");
     assert_eq!(subjects(store).await, ["spent"]);
 }
@@ -139,12 +139,12 @@ async fn links_of_a_user_end_and_sessions_stay_when_memberships_grow() {
     let links = [token(2, 7, TokenPurpose::Reset, noon()), token(3, 7, TokenPurpose::Invitation, noon())];
     let other = token(4, 8, TokenPurpose::Invitation, noon());
     for token in links.iter().chain([&session, &other]) {
-        store.put_user_token(token.clone()).await.unwrap();
+        store.user_tokens().put(token.clone()).await.unwrap();
     }
     let tokens = TokenChange { end_links_of: vec![7], ..TokenChange::default() };
-    store.change_catalogue(CatalogueChange { tokens, ..puts(1, "one") }).await.unwrap();
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), [session]);
-    assert_eq!(store.user_tokens(8, noon()).await.unwrap(), [other]);
+    store.setup().change(CatalogueChange { tokens, ..puts(1, "one") }).await.unwrap();
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap(), [session]);
+    assert_eq!(store.user_tokens().list(8, noon()).await.unwrap(), [other]);
 }
 
 #[tokio::test]
@@ -152,22 +152,26 @@ async fn tokens_expire_and_the_oldest_of_a_sort_gives_way() {
     let world = World::with_credit(0).await;
     let store = &world.store;
     let link = token(200, 7, TokenPurpose::Reset, noon().minus(Duration::from_secs(1)));
-    store.put_user_token(link.clone()).await.unwrap();
+    store.user_tokens().put(link.clone()).await.unwrap();
     let count = u8::try_from(USER_TOKENS_MAX).unwrap() + 1;
     for number in 0..count {
         let made_at = noon().plus(Duration::from_secs(number.into()));
-        store.put_user_token(token(number, 7, TokenPurpose::Session, made_at)).await.unwrap();
+        store.user_tokens().put(token(number, 7, TokenPurpose::Session, made_at)).await.unwrap();
     }
     let digest = |number: u8| TokenDigest([number; 32]);
-    assert_eq!(store.user_token(digest(0), noon()).await.unwrap(), None);
-    assert!(store.user_token(digest(1), noon()).await.unwrap().is_some());
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 1);
-    assert_eq!(store.user_token(link.digest, noon()).await.unwrap(), Some(link), "sessions end no link");
+    assert_eq!(store.user_tokens().find(digest(0), noon()).await.unwrap(), None);
+    assert!(store.user_tokens().find(digest(1), noon()).await.unwrap().is_some());
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 1);
+    assert_eq!(
+        store.user_tokens().find(link.digest, noon()).await.unwrap(),
+        Some(link),
+        "sessions end no link"
+    );
     let later = noon().plus(Duration::from_secs(3_600 + 10));
-    assert_eq!(store.user_token(digest(10), later).await.unwrap(), None);
-    assert!(store.user_token(digest(11), later).await.unwrap().is_some());
-    assert!(store.end_user_token(digest(11)).await.unwrap());
-    assert!(!store.end_user_token(digest(11)).await.unwrap());
+    assert_eq!(store.user_tokens().find(digest(10), later).await.unwrap(), None);
+    assert!(store.user_tokens().find(digest(11), later).await.unwrap().is_some());
+    assert!(store.user_tokens().end(digest(11)).await.unwrap());
+    assert!(!store.user_tokens().end(digest(11)).await.unwrap());
 }
 
 #[tokio::test]
@@ -175,15 +179,15 @@ async fn request_that_read_a_token_before_another_one_changed_or_ended_it_change
     let world = World::with_credit(0).await;
     let store = &world.store;
     let read = token(1, 7, TokenPurpose::Session, noon());
-    store.put_user_token(read.clone()).await.unwrap();
+    store.user_tokens().put(read.clone()).await.unwrap();
     let confirmed = UserToken { body: "confirmed".to_owned(), ..read.clone() };
     let seen = UserToken { body: "seen".to_owned(), ..read.clone() };
-    assert!(store.renew_user_token(read.clone(), confirmed.clone()).await.unwrap());
-    assert!(!store.renew_user_token(read, seen.clone()).await.unwrap());
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), std::slice::from_ref(&confirmed));
-    assert!(store.end_user_token(confirmed.digest).await.unwrap());
-    assert!(!store.renew_user_token(confirmed, seen).await.unwrap());
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), []);
+    assert!(store.user_tokens().renew(read.clone(), confirmed.clone()).await.unwrap());
+    assert!(!store.user_tokens().renew(read, seen.clone()).await.unwrap());
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap(), std::slice::from_ref(&confirmed));
+    assert!(store.user_tokens().end(confirmed.digest).await.unwrap());
+    assert!(!store.user_tokens().renew(confirmed, seen).await.unwrap());
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -191,13 +195,13 @@ async fn used_code_is_not_displaced_by_waiting_sign_ins_nor_displaces_them() {
     let world = World::with_credit(0).await;
     let store = &world.store;
     let used = token(200, 7, TokenPurpose::UsedCode, noon());
-    store.put_user_token(used.clone()).await.unwrap();
+    store.user_tokens().put(used.clone()).await.unwrap();
     for number in 0..u8::try_from(USER_TOKENS_MAX).unwrap() {
-        store.put_user_token(token(number, 7, TokenPurpose::SecondFactor, noon())).await.unwrap();
+        store.user_tokens().put(token(number, 7, TokenPurpose::SecondFactor, noon())).await.unwrap();
     }
-    store.put_user_token(token(201, 7, TokenPurpose::UsedCode, noon())).await.unwrap();
-    assert_eq!(store.user_token(used.digest, noon()).await.unwrap(), Some(used));
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 2);
+    store.user_tokens().put(token(201, 7, TokenPurpose::UsedCode, noon())).await.unwrap();
+    assert_eq!(store.user_tokens().find(used.digest, noon()).await.unwrap(), Some(used));
+    assert_eq!(store.user_tokens().list(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 2);
 }
 
 #[tokio::test]

@@ -27,8 +27,11 @@ async fn write_rows(world: &World, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         let audited = world.store.audited(vec![entry(number)]);
         if number % 3 == 0 {
-            let posted =
-                audited.post(world.entry(ALICE, LedgerKind::TopUp, 5)).await.expect("the test made it");
+            let posted = audited
+                .money()
+                .post(world.entry(ALICE, LedgerKind::TopUp, 5))
+                .await
+                .expect("the test made it");
             assert!(matches!(posted, PostOutcome::Posted { .. }));
         } else {
             audited.note_in_audit_log().await.expect("the test made it");

@@ -16,7 +16,7 @@ const IN_EFFECT: Duration = secs(61);
 /// Returns the rules that the audit of the open store finds violated.
 async fn violated(world: &World) -> Vec<&'static str> {
     // A read waits until everything before it is in the file that the audit opens.
-    world.store.webhooks_waiting().await.expect("the store answers");
+    world.store.webhooks().waiting().await.expect("the store answers");
     audit(world.path()).violations.iter().map(|violation| violation.rule).collect()
 }
 

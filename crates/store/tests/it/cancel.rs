@@ -17,7 +17,7 @@ impl World {
 
     async fn cancel_named(&self, account: AccountId, name: MessageName) -> CancelOutcome {
         let expected = ExpectedParties { from: Some(sms(noon()).from), to: Some(recipient()) };
-        self.store.cancel(account, name, expected, self.now).await.expect("the store answers")
+        self.store.messages().cancel(account, name, expected, self.now).await.expect("the store answers")
     }
 
     /// Returns a message submitted on an SMPP 3.3 bind, which needs a short name.
@@ -34,12 +34,12 @@ impl World {
 
     async fn find(&self, account: AccountId, name: &str) -> Option<MessageId> {
         let name = MessageName::parse(name).expect("a name");
-        let found = self.store.message_named(account, name).await.expect("the store answers");
+        let found = self.store.messages().find_named(account, name).await.expect("the store answers");
         found.map(|record| record.id)
     }
 
     async fn counts(&self) -> Option<(u64, u64)> {
-        let queues = self.store.queues().await.expect("the store answers");
+        let queues = self.store.messages().queues().await.expect("the store answers");
         queues.first().map(|queue| (queue.waiting, queue.in_flight))
     }
 }

@@ -25,21 +25,22 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     let mut world = World::new().await;
     let store = &world.store;
     store
-        .change_catalogue(puts(vec![row("screen", 1, "de", "old"), row("operator", 1, "alice", "old")]))
+        .setup()
+        .change(puts(vec![row("screen", 1, "de", "old"), row("operator", 1, "alice", "old")]))
         .await
         .unwrap();
-    store.change_catalogue(puts(vec![row("operator", 1, "alice", "new")])).await.unwrap();
+    store.setup().change(puts(vec![row("operator", 1, "alice", "new")])).await.unwrap();
     let expected = vec![row("operator", 1, "alice", "new"), row("screen", 1, "de", "old")];
-    assert_eq!(store.catalogue().await.unwrap(), expected);
+    assert_eq!(store.setup().rows().await.unwrap(), expected);
     let taken = vec![row("screen", 1, "fr", "changed"), row("operator", 2, "alice", "an impostor")];
-    let result = store.change_catalogue(puts(taken)).await;
+    let result = store.setup().change(puts(taken)).await;
     assert!(matches!(&result, Err(StoreError::NameTaken { name, .. }) if name == "alice"), "{result:?}");
     let twice = vec![row("operator", 2, "bob", "old"), row("operator", 3, "bob", "old")];
-    let result = store.change_catalogue(puts(twice)).await;
+    let result = store.setup().change(puts(twice)).await;
     assert!(matches!(result, Err(StoreError::NameTaken { .. })), "{result:?}");
-    assert_eq!(store.catalogue().await.unwrap(), expected);
+    assert_eq!(store.setup().rows().await.unwrap(), expected);
     world.restart().await;
-    assert_eq!(world.store.catalogue().await.unwrap(), expected);
+    assert_eq!(world.store.setup().rows().await.unwrap(), expected);
 }
 
 #[tokio::test]
@@ -50,28 +51,28 @@ async fn removed_name_can_be_used_again_in_the_same_change() {
         row("operator", 2, "other", "old"),
         row("screen", 1, "de", "old"),
     ];
-    world.store.change_catalogue(puts(before)).await.unwrap();
+    world.store.setup().change(puts(before)).await.unwrap();
     let change = CatalogueChange {
         put: vec![row("operator", 3, "k", "new")],
         remove: vec![("operator".to_owned(), 1), ("screen".to_owned(), 77)],
         ..CatalogueChange::default()
     };
-    world.store.change_catalogue(change).await.unwrap();
+    world.store.setup().change(change).await.unwrap();
     let after = vec![
         row("operator", 2, "other", "old"),
         row("operator", 3, "k", "new"),
         row("screen", 1, "de", "old"),
     ];
-    assert_eq!(world.store.catalogue().await.unwrap(), after);
+    assert_eq!(world.store.setup().rows().await.unwrap(), after);
 }
 
 #[tokio::test]
 async fn name_of_a_renamed_entry_can_be_used_by_another_in_the_same_change() {
     let world = World::new().await;
-    world.store.change_catalogue(puts(vec![row("operator", 1, "k", "old")])).await.unwrap();
+    world.store.setup().change(puts(vec![row("operator", 1, "k", "old")])).await.unwrap();
     let after = vec![row("operator", 1, "old-k", "old"), row("operator", 2, "k", "old")];
-    world.store.change_catalogue(puts(after.clone())).await.unwrap();
-    assert_eq!(world.store.catalogue().await.unwrap(), after);
+    world.store.setup().change(puts(after.clone())).await.unwrap();
+    assert_eq!(world.store.setup().rows().await.unwrap(), after);
 }
 
 #[tokio::test]
@@ -86,14 +87,14 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
         entries: vec![opening(ALICE, 500), opening(BOB, 0)],
         ..CatalogueChange::default()
     };
-    let result = world.store.change_catalogue(bad.clone()).await;
+    let result = world.store.setup().change(bad.clone()).await;
     assert!(matches!(result, Err(StoreError::EntryRefused(PostRefusal::NotPositive))), "{result:?}");
-    assert_eq!(world.store.catalogue().await.unwrap(), []);
+    assert_eq!(world.store.setup().rows().await.unwrap(), []);
     assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (0, 0));
 
     let good = CatalogueChange { entries: vec![opening(ALICE, 500), opening(BOB, 700)], ..bad };
     for _ in 0..2 {
-        world.store.change_catalogue(good.clone()).await.unwrap();
+        world.store.setup().change(good.clone()).await.unwrap();
         assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (500, 700));
     }
     // A second opening balance for the same account is rejected.
@@ -102,9 +103,9 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
         entries: vec![LedgerEntry { amount: Money::from_micros(1), ..opening(ALICE, 500) }],
         ..CatalogueChange::default()
     };
-    let result = world.store.change_catalogue(other).await;
+    let result = world.store.setup().change(other).await;
     assert!(matches!(result, Err(StoreError::EntryRefused(PostRefusal::ReferenceTaken))), "{result:?}");
-    assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
+    assert_eq!(world.store.setup().rows().await.unwrap()[0].name, "alice");
     world.assert_audit_clean();
 }
 
@@ -131,7 +132,7 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
     for (entries, refusal) in cases {
         let put = vec![row("operator", 1, "alice", "old")];
         let change = CatalogueChange { put, entries, ..CatalogueChange::default() };
-        let result = world.store.change_catalogue(change).await;
+        let result = world.store.setup().change(change).await;
         let balances = (world.balance(ALICE).await, world.balance(BOB).await);
         match refusal {
             Some(refusal) => {
@@ -139,7 +140,7 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
                     matches!(result, Err(StoreError::EntryRefused(result)) if result == refusal),
                     "{result:?}"
                 );
-                assert_eq!(world.store.catalogue().await.unwrap(), []);
+                assert_eq!(world.store.setup().rows().await.unwrap(), []);
                 assert_eq!(balances, (0, 0));
             }
             None => {
@@ -163,9 +164,9 @@ async fn provisioned_rows_are_stored_with_their_change_or_not_at_all() {
         provisioned: vec![said(body)],
         ..puts(vec![row("operator", id, name, "old")])
     };
-    world.store.change_catalogue(change("alice", 1, "first")).await.unwrap();
-    world.store.change_catalogue(change("alice", 1, "second")).await.unwrap();
-    assert!(world.store.change_catalogue(change("alice", 2, "third")).await.is_err(), "the name is taken");
+    world.store.setup().change(change("alice", 1, "first")).await.unwrap();
+    world.store.setup().change(change("alice", 1, "second")).await.unwrap();
+    assert!(world.store.setup().change(change("alice", 2, "third")).await.is_err(), "the name is taken");
     world.restart().await;
-    assert_eq!(world.store.provisioned().await.unwrap(), [said("second")]);
+    assert_eq!(world.store.setup().provisioned().await.unwrap(), [said("second")]);
 }

@@ -122,13 +122,13 @@ async fn gateway_on_the_copied_folder_continues_what_the_server_had() {
     assert!(world.store.find_key(key(1)).await.expect("the store answers").is_some());
     let port = world.store.open_receiver(CONNECTION);
     assert_eq!(world.take_reports(&port, 10).await.len(), 1, "a receipt waits for a bind");
-    assert_eq!(world.store.inbound(ALICE, 0, 10).await.expect("the store answers").len(), 1);
+    assert_eq!(world.store.inbound().list(ALICE, 0, 10).await.expect("the store answers").len(), 1);
     let link = world.link_with_slots(2).await;
     assert_eq!(link.take_job().await.message, waiting);
     link.receipt("sent", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(sent).await, MessageState::Delivered);
-    world.store.flush_record().await.expect("the record is made again");
+    world.store.record().flush().await.expect("the record is made again");
     world.advance(secs(1)).await;
     world.store.close().await.expect("it closes");
     let own = sqlite(world.path()).query_row("SELECT lower(hex(store)) FROM writer", [], |row| row.get(0));
@@ -149,7 +149,7 @@ async fn text_past_its_retention_is_not_copied_back() {
     let report = copy_back(&server_of(&world), back.path(), |_| {}).expect("a copy");
     assert!(report.audit.is_clean(), "{:#?}", report.audit.violations);
     let store = Store::open(&embedded(back.path())).expect("it opens");
-    let text = async |message| store.message_text(ALICE, message).await.expect("the store answers");
+    let text = async |message| store.messages().text(ALICE, message).await.expect("the store answers");
     assert_eq!((text(old).await, text(new).await), (None, Some("hello".to_owned())));
 }
 

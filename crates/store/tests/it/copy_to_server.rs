@@ -43,7 +43,7 @@ pub(crate) async fn killed_store() -> Option<World> {
     };
     let folder = TempDir::new().expect("a temporary folder");
     let store = Store::open(&embedded(folder.path())).expect("a new store");
-    store.flush_record().await.expect("the record is complete");
+    store.record().flush().await.expect("the record is complete");
     let mut world = World { folder, store, now: noon() };
     world.pay_in(ALICE, 1_000_000_000).await;
     world.pay_in(BOB, 5_000_000).await;
@@ -60,13 +60,13 @@ pub(crate) async fn killed_store() -> Option<World> {
         link.receipt(&format!("id-{day}-0"), DeliveryOutcome::Delivered).await;
         link.receipt(&format!("id-{day}-1"), DeliveryOutcome::Undeliverable).await;
         link.receipt("unknown", DeliveryOutcome::Delivered).await;
-        world.store.flush_record().await.expect("the record is complete");
+        world.store.record().flush().await.expect("the record is complete");
         world.advance(secs(86_400)).await;
     }
     world.send(Acceptance { text: MessageText::parse("nul \0 in it").expect("a text"), ..world.sms() }).await;
     let now = world.now;
-    world.store.opt_out(OptOut::by_keyword(ALICE, number(1), now)).await.expect("done");
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.opt_outs().add(OptOut::by_keyword(ALICE, number(1), now)).await.expect("done");
+    world.store.record().flush().await.expect("the record is complete");
     world.folder = copy_of(world.path());
     Some(world)
 }
@@ -111,7 +111,7 @@ async fn copied_store_continues_on_the_server_with_its_record() {
     assert_eq!(world.balance(ALICE).await, balance);
     let found = world.store.find_key(key(3)).await.expect("the store answers");
     assert!(found.is_some(), "idempotency keys are copied");
-    world.store.flush_record().await.expect("the record goes on");
+    world.store.record().flush().await.expect("the record goes on");
     let kept = "SELECT count(*) FROM request WHERE operation = 'only in the record'";
     let kept: i64 = record.query_row(kept, [], |row| row.get(0)).expect("a number");
     assert_eq!(kept, 1, "the record was not made again");

@@ -23,7 +23,7 @@ fn request(subject: &str) -> NewCustomerRequest {
 }
 
 async fn make(world: &World, subject: &str) -> u64 {
-    match world.store.make_customer_request(request(subject)).await {
+    match world.store.customer_requests().make(request(subject)).await {
         Ok(MadeCustomerRequest::New(id)) => id,
         other => panic!("{subject}: {other:?}"),
     }
@@ -74,14 +74,14 @@ async fn accepted_top_up_is_credited_once_and_survives_a_crash() {
     let before = world.balance(ALICE).await;
     let id = make(&world, "5").await;
     let store = &world.store;
-    store.audited(vec![entry("first")]).change_catalogue(accept(id)).await.unwrap();
+    store.audited(vec![entry("first")]).setup().change(accept(id)).await.unwrap();
     world.kill();
     let store = &world.store;
-    let again = store.audited(vec![entry("second")]).change_catalogue(accept(id)).await;
+    let again = store.audited(vec![entry("second")]).setup().change(accept(id)).await;
     assert!(matches!(again, Err(StoreError::RequestEnded)), "{again:?}");
-    assert!(!store.end_customer_request(end(id, CustomerRequestState::Declined)).await.unwrap());
+    assert!(!store.customer_requests().end(end(id, CustomerRequestState::Declined)).await.unwrap());
     assert_eq!(world.balance(ALICE).await, before + 5_000_000);
-    let stored = world.store.customer_request(id).await.unwrap().unwrap();
+    let stored = world.store.customer_requests().find(id).await.unwrap().unwrap();
     assert_eq!(stored.request, request("5"));
     assert_eq!(
         (stored.state, stored.ended_at, stored.ended_by.as_str(), stored.reason.as_str()),
@@ -100,10 +100,10 @@ async fn refused_change_leaves_its_request_open() {
     let id = make(&world, "5").await;
     let mut change = accept(id);
     change.entries[0].amount = Money::ZERO;
-    let refused = world.store.change_catalogue(change).await;
+    let refused = world.store.setup().change(change).await;
     assert!(matches!(refused, Err(StoreError::EntryRefused(_))), "{refused:?}");
-    assert!(world.store.customer_request(id).await.unwrap().unwrap().is_open());
-    let unknown = world.store.change_catalogue(accept(id + 1)).await;
+    assert!(world.store.customer_requests().find(id).await.unwrap().unwrap().is_open());
+    let unknown = world.store.setup().change(accept(id + 1)).await;
     assert!(matches!(unknown, Err(StoreError::RequestEnded)), "{unknown:?}");
     world.assert_audit_clean();
 }
@@ -114,23 +114,23 @@ async fn open_requests_are_bounded_and_the_same_request_is_stored_once() {
     for number in 0..OPEN_CUSTOMER_REQUESTS_MAX {
         make(&world, &number.to_string()).await;
     }
-    let made = async |world: &World, request| world.store.make_customer_request(request).await.unwrap();
+    let made = async |world: &World, request| world.store.customer_requests().make(request).await.unwrap();
     assert_eq!(made(&world, request("0")).await, MadeCustomerRequest::Same(1));
     assert_eq!(made(&world, request("more")).await, MadeCustomerRequest::TooMany);
     let bobs = NewCustomerRequest { account: BOB, ..request("0") };
     let of_bob = u64::try_from(OPEN_CUSTOMER_REQUESTS_MAX).unwrap() + 1;
     assert_eq!(made(&world, bobs).await, MadeCustomerRequest::New(of_bob));
-    assert!(world.store.end_customer_request(end(1, CustomerRequestState::Withdrawn)).await.unwrap());
+    assert!(world.store.customer_requests().end(end(1, CustomerRequestState::Withdrawn)).await.unwrap());
     world.restart().await;
     let connection = Some(ConnectionId::new(4));
     let of_connection = NewCustomerRequest { connection, kind: CustomerRequestKind::Rate, ..request("0") };
     assert_eq!(made(&world, of_connection.clone()).await, MadeCustomerRequest::New(of_bob + 1));
-    let newest = world.store.customer_requests(Some(ALICE), None, None, 1).await.unwrap();
+    let newest = world.store.customer_requests().list(Some(ALICE), None, None, 1).await.unwrap();
     assert_eq!(newest[0].request, of_connection);
     let withdrawn = CustomerRequestState::Withdrawn;
-    let ended = world.store.customer_requests(None, Some(withdrawn), None, 9).await.unwrap();
+    let ended = world.store.customer_requests().list(None, Some(withdrawn), None, 9).await.unwrap();
     assert_eq!(ended.iter().map(|request| request.id).collect::<Vec<_>>(), [1]);
-    let before = world.store.customer_requests(Some(ALICE), None, Some(3), 9).await.unwrap();
+    let before = world.store.customer_requests().list(Some(ALICE), None, Some(3), 9).await.unwrap();
     assert_eq!(before.iter().map(|request| request.id).collect::<Vec<_>>(), [2, 1]);
 }
 
@@ -142,10 +142,10 @@ async fn oldest_ended_request_gives_way() {
     for number in 2..=total + 1 {
         let id = make(&world, &number.to_string()).await;
         assert_eq!(id, number);
-        assert!(world.store.end_customer_request(end(id, CustomerRequestState::Declined)).await.unwrap());
+        assert!(world.store.customer_requests().end(end(id, CustomerRequestState::Declined)).await.unwrap());
     }
-    let kept = world.store.customer_requests(Some(ALICE), None, None, 1_000).await.unwrap();
+    let kept = world.store.customer_requests().list(Some(ALICE), None, None, 1_000).await.unwrap();
     assert_eq!(kept.len(), CUSTOMER_REQUESTS_KEPT_MAX);
-    assert!(world.store.customer_request(kept_open).await.unwrap().unwrap().is_open());
-    assert_eq!(world.store.customer_request(2).await.unwrap(), None);
+    assert!(world.store.customer_requests().find(kept_open).await.unwrap().unwrap().is_open());
+    assert_eq!(world.store.customer_requests().find(2).await.unwrap(), None);
 }

@@ -52,7 +52,7 @@ async fn message_is_sent_at_once_while_another_account_has_more_deferred_parts_t
     let link = world.link().await;
     defer_parts(&link, count, |_| secs(3_600)).await;
     world.flush().await;
-    let queue = world.store.queues().await.unwrap().remove(0);
+    let queue = world.store.messages().queues().await.unwrap().remove(0);
     assert_eq!(queue.deferred, count, "the tables count them");
 
     let bobs = world.send(Acceptance { account: BOB, ..world.sms() }).await;
@@ -116,7 +116,7 @@ async fn more_deferred_parts_than_memory_holds_are_sent_at_their_due_times_after
         link.assert_idle().await;
     }
     assert_eq!(taken, count);
-    assert_eq!(world.store.queues().await.unwrap().remove(0).deferred, 0);
+    assert_eq!(world.store.messages().queues().await.unwrap().remove(0).deferred, 0);
     world.assert_audit_clean();
 }
 

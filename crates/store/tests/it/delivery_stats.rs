@@ -34,7 +34,12 @@ fn receipt_waits(carriers: &[(CarrierId, u32)]) -> Arc<Catalogue> {
 }
 
 async fn figures(world: &World) -> Vec<DeliveryRow> {
-    world.store.delivery_stats(Day::new(0), Day::new(99_999), None).await.expect("the store answers")
+    world
+        .store
+        .receipts()
+        .delivery_figures(Day::new(0), Day::new(99_999), None)
+        .await
+        .expect("the store answers")
 }
 
 #[tokio::test]
@@ -86,8 +91,11 @@ async fn parts_are_counted_by_day_carrier_and_country_once_each() {
     let late = DeliveryFigures { delivered: 1, times: [0, 0, 0, 0, 0, 1], time_ms: 86_460_000, ..american };
     assert_eq!(figures(&world).await[1].figures, late);
     let (today, tomorrow) = (noon().day(), noon().day().next());
-    assert_eq!(world.store.delivery_stats(tomorrow, tomorrow, None).await.unwrap(), []);
-    assert_eq!(world.store.delivery_stats(today, today, Some(CarrierId::new(9))).await.unwrap(), []);
+    assert_eq!(world.store.receipts().delivery_figures(tomorrow, tomorrow, None).await.unwrap(), []);
+    assert_eq!(
+        world.store.receipts().delivery_figures(today, today, Some(CarrierId::new(9))).await.unwrap(),
+        []
+    );
     world.assert_audit_clean();
 }
 

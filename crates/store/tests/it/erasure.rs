@@ -41,15 +41,25 @@ async fn erasing_the_substitute_number_erases_what_an_earlier_version_left() {
         |origin: Vec<u8>| origin.windows(digits.len()).any(|found| found == digits.as_slice());
     let before = origin();
     assert!(names_recipient(before.clone()));
-    assert_eq!(world.store.erase_number(person(), None, world.now).await.expect("it is erased").messages, 1);
+    assert_eq!(
+        world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased").messages,
+        1
+    );
     assert!(!names_recipient(origin()));
     let put_back = format!("UPDATE message SET origin = {} WHERE id = ?1", blob(&before));
     world.raw().change_with(&put_back, &[message.as_i64()]);
-    let erased = world.store.erase_number(person(), None, world.now).await.expect("it is looked for");
+    let erased =
+        world.store.erasures().erase_number(person(), None, world.now).await.expect("it is looked for");
     assert_eq!(erased.messages, 0, "the message has the substitute number");
     let substitute = Msisdn::parse_digits("9990000000").expect("a number");
     assert_eq!(
-        world.store.erase_number(substitute, None, world.now).await.expect("it is erased").messages,
+        world
+            .store
+            .erasures()
+            .erase_number(substitute, None, world.now)
+            .await
+            .expect("it is erased")
+            .messages,
         1
     );
     assert!(!names_recipient(origin()));
@@ -76,23 +86,24 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
         text: CANARY.to_owned(),
         received_at: world.now,
     };
-    world.store.receive(inbound).await.expect("it is kept");
+    world.store.inbound().receive(inbound).await.expect("it is kept");
     let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
     link.port.record(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
     let opt_out = OptOut::by_keyword(BOB, person(), world.now);
-    world.store.opt_out(opt_out).await.expect("it is kept");
+    world.store.opt_outs().add(opt_out).await.expect("it is kept");
     world.flush().await;
     // The carrier took one of them without an id.
     let unnamed = "INSERT INTO unnamed (carrier, dest, message, part, account, at) SELECT carrier, dest, id, 1, account, 0 FROM message WHERE id = ?1";
     world.raw().change_with(unnamed, &[done.as_i64()]);
     let before = world.balance(ALICE).await;
 
-    let erased = world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    let erased = world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     assert_eq!((erased.messages, erased.inbound, erased.others), (1, 1, 1));
     assert_eq!((erased.in_progress, erased.named.as_slice()), (1, &[open][..]));
     link.receipt("open", DeliveryOutcome::Delivered).await;
     world.flush().await;
-    let erased = world.store.erase_number(person(), None, world.now).await.expect("the rest is erased");
+    let erased =
+        world.store.erasures().erase_number(person(), None, world.now).await.expect("the rest is erased");
     assert_eq!((erased.messages, erased.inbound, erased.in_progress), (1, 0, 0));
 
     // The log is truncated within a second or two.
@@ -108,7 +119,10 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     assert_eq!(world.state(done).await, MessageState::Delivered, "its state is kept");
     assert_eq!(world.record(other).await.to, recipient(), "other people's numbers stay");
     assert_eq!(world.balance(ALICE).await, before);
-    assert!(world.store.opted_out(BOB, person()).await.unwrap().is_some(), "the opt-out protects the person");
+    assert!(
+        world.store.opt_outs().find(BOB, person()).await.unwrap().is_some(),
+        "the opt-out protects the person"
+    );
     world.restart().await;
     world.assert_audit_clean();
 }
@@ -122,7 +136,7 @@ async fn number_stays_while_a_report_or_a_webhook_event_waits() {
         let (from, received_at) = (format!("+{PERSON}"), world.now);
         let (to, text) = ("80800".to_owned(), CANARY.to_owned());
         let inbound = Inbound { account: ALICE, from, to, text, received_at };
-        world.store.receive(inbound).await.expect("it is kept");
+        world.store.inbound().receive(inbound).await.expect("it is kept");
     }
     world.flush().await;
     let raw = world.raw();
@@ -138,7 +152,7 @@ async fn number_stays_while_a_report_or_a_webhook_event_waits() {
         raw.change(&format!("INSERT INTO {waiting}"));
     }
     let erase = async || {
-        let erased = world.store.erase_number(person(), None, world.now).await.expect("an answer");
+        let erased = world.store.erasures().erase_number(person(), None, world.now).await.expect("an answer");
         (erased.messages, erased.inbound, erased.in_progress, erased.named.len())
     };
     assert_eq!(erase().await, (0, 0, 4, 2));
@@ -223,16 +237,16 @@ fn traces(world: &World) -> [i64; 5] {
 #[tokio::test]
 async fn erased_number_is_in_no_table_and_not_in_the_record() {
     let world = World::with_record().await;
-    world.store.set_erasure_key(KEY);
+    world.store.erasures().set_key(KEY);
     leave_traces(&world, "id").await;
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.record().flush().await.expect("the record is complete");
     let before = tables_naming(&world, PERSON);
     for table in ["message", "parked", "unassigned_inbound", "webhook_attempt"] {
         assert!(before.iter().any(|name| name.starts_with(table)), "{table}: {before:?}");
     }
     assert!(before.iter().any(|name| name.starts_with("remote_")), "{before:?}");
     assert_eq!(recorded(&world), 1);
-    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.flush().await;
     assert_eq!(tables_naming(&world, PERSON), Vec::<String>::new());
     assert_eq!(recorded(&world), 0);
@@ -245,13 +259,13 @@ async fn erased_and_restored(mut world: World) -> World {
     let backup = tempfile::TempDir::new().expect("a folder");
     copy_database(world.path(), backup.path());
     world.reopen();
-    world.store.set_erasure_key(KEY);
-    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.erasures().set_key(KEY);
+    world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.store.close().await.expect("the store closes");
     std::fs::copy(world.path().join(ERASURES_FILE), backup.path().join(ERASURES_FILE)).expect("the list");
     let mut restored = World { folder: backup, store: world.store, now: world.now };
     restored.reopen();
-    restored.store.set_erasure_key(KEY);
+    restored.store.erasures().set_key(KEY);
     restored
 }
 
@@ -261,12 +275,12 @@ async fn erasure_is_made_again_in_a_restored_backup() {
     leave_traces(&world, "id").await;
     let restored = erased_and_restored(world).await;
     assert!(!tables_naming(&restored, PERSON).is_empty());
-    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("it is erased"), 1);
+    assert_eq!(restored.store.erasures().replay(restored.now).await.expect("it is erased"), 1);
     restored.flush().await;
     assert_eq!(tables_naming(&restored, PERSON), Vec::<String>::new());
-    restored.store.flush_record().await.expect("the record is complete");
+    restored.store.record().flush().await.expect("the record is complete");
     assert_eq!(recorded(&restored), 0);
-    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("nothing is left"), 0);
+    assert_eq!(restored.store.erasures().replay(restored.now).await.expect("nothing is left"), 0);
 }
 
 #[tokio::test]
@@ -279,13 +293,13 @@ async fn replayed_erasure_leaves_what_is_newer_and_a_repeated_one_does_not() {
     leave_traces(&restored, "after").await;
     restored.flush().await;
     assert_eq!(traces(&restored), [2, 2, 2, 2, 2]);
-    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("it is erased"), 1);
+    assert_eq!(restored.store.erasures().replay(restored.now).await.expect("it is erased"), 1);
     restored.flush().await;
     assert_eq!(traces(&restored), [1, 1, 1, 1, 1]);
-    restored.store.flush_record().await.expect("the record is complete");
+    restored.store.record().flush().await.expect("the record is complete");
     assert_eq!(recorded(&restored), 1);
-    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("nothing is left"), 0);
-    restored.store.erase_number(person(), None, restored.now).await.expect("it is erased");
+    assert_eq!(restored.store.erasures().replay(restored.now).await.expect("nothing is left"), 0);
+    restored.store.erasures().erase_number(person(), None, restored.now).await.expect("it is erased");
     restored.flush().await;
     assert_eq!(traces(&restored), [0; 5]);
     assert_eq!(recorded(&restored), 0);
@@ -304,7 +318,7 @@ async fn replayed_erasure_is_completed_when_messages_have_ended() {
     world.flush().await;
     let restored = erased_and_restored(world).await;
     let replay =
-        async |after| restored.store.replay_erasures(restored.now.plus(after)).await.expect("a replay");
+        async |after| restored.store.erasures().replay(restored.now.plus(after)).await.expect("a replay");
     let left = || restored.raw().number(&format!("SELECT count(*) FROM message WHERE dest = {PERSON}"));
     assert_eq!((replay(secs(0)).await, left()), (1, 1));
     let link = restored.link_of(ACME, LinkKind::Sends).await;
@@ -333,7 +347,7 @@ async fn replayed_erasure_finds_a_number_in_every_table() {
     let (from, received_at) = (format!("+{inbound}"), world.now);
     let received =
         Inbound { account: ALICE, from, to: "80800".to_owned(), text: CANARY.to_owned(), received_at };
-    world.store.receive(received).await.expect("it is kept");
+    world.store.inbound().receive(received).await.expect("it is kept");
     world.flush().await;
     let (raw, at) = (world.raw(), world.now.as_millis());
     raw.change(&format!(
@@ -348,14 +362,14 @@ async fn replayed_erasure_finds_a_number_in_every_table() {
         blob(&[7; 16])
     ));
     let elsewhere = World::new().await;
-    elsewhere.store.set_erasure_key(KEY);
+    elsewhere.store.erasures().set_key(KEY);
     for digits in numbers {
-        elsewhere.store.erase_number(number(digits), None, world.now).await.expect("it is listed");
+        elsewhere.store.erasures().erase_number(number(digits), None, world.now).await.expect("it is listed");
         assert!(!tables_naming(&world, digits).is_empty(), "{digits}");
     }
     std::fs::copy(elsewhere.path().join(ERASURES_FILE), world.path().join(ERASURES_FILE)).expect("the list");
-    world.store.set_erasure_key(KEY);
-    assert_eq!(world.store.replay_erasures(world.now).await.expect("they are erased"), 6);
+    world.store.erasures().set_key(KEY);
+    assert_eq!(world.store.erasures().replay(world.now).await.expect("they are erased"), 6);
     world.flush().await;
     for digits in numbers {
         assert_eq!(tables_naming(&world, digits), Vec::<String>::new(), "{digits}");
@@ -369,55 +383,58 @@ async fn erasure_covers_messages_whose_ids_are_ahead_of_the_clock() {
         .send_with_receipts(Acceptance { to: person(), ..world.sms() }, "id", &[DeliveryOutcome::Delivered])
         .await;
     let set_back = world.now.minus(secs(3_600));
-    assert_eq!(world.store.erase_number(person(), None, set_back).await.expect("it is erased").messages, 1);
+    assert_eq!(
+        world.store.erasures().erase_number(person(), None, set_back).await.expect("it is erased").messages,
+        1
+    );
 }
 
 #[tokio::test]
 async fn erasure_reaches_the_record_of_a_node_that_was_away() {
     let mut world = World::with_record().await;
     leave_traces(&world, "id").await;
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.record().flush().await.expect("the record is complete");
     world.store.close().await.expect("the store closes");
     let record = std::fs::read(world.path().join("record.db")).expect("a record");
     world.reopen();
-    world.store.set_erasure_key(KEY);
-    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.erasures().set_key(KEY);
+    world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.store.close().await.expect("the store closes");
 
     // The folder of a node that was away has an older record, and not the erasure.
     std::fs::write(world.path().join("record.db"), record).expect("a record");
     std::fs::remove_file(world.path().join(ERASURES_FILE)).expect("the list");
     world.reopen();
-    world.store.set_erasure_key(KEY);
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.erasures().set_key(KEY);
+    world.store.record().flush().await.expect("the record is complete");
     assert_eq!(recorded(&world), 1);
-    assert_eq!(world.store.replay_erasures(world.now).await.expect("it is erased"), 1);
+    assert_eq!(world.store.erasures().replay(world.now).await.expect("it is erased"), 1);
     assert_eq!(recorded(&world), 0);
-    assert_eq!(world.store.replay_erasures(world.now).await.expect("nothing is left"), 0);
+    assert_eq!(world.store.erasures().replay(world.now).await.expect("nothing is left"), 0);
 }
 
 #[tokio::test]
 async fn repeated_erasure_reaches_the_record_of_a_node_that_has_the_first() {
     let mut world = World::with_record().await;
-    world.store.set_erasure_key(KEY);
-    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.erasures().set_key(KEY);
+    world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.advance(secs(1)).await;
     leave_traces(&world, "id").await;
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.record().flush().await.expect("the record is complete");
     world.store.close().await.expect("the store closes");
     let away = ["record.db", ERASURES_FILE].map(|name| world.path().join(name));
     let before = away.each_ref().map(|path| std::fs::read(path).expect("a file"));
     world.reopen();
-    world.store.set_erasure_key(KEY);
-    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.erasures().set_key(KEY);
+    world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.store.close().await.expect("the store closes");
     for (path, contents) in away.iter().zip(before) {
         std::fs::write(path, contents).expect("a file");
     }
     world.reopen();
-    world.store.set_erasure_key(KEY);
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.erasures().set_key(KEY);
+    world.store.record().flush().await.expect("the record is complete");
     assert_eq!(recorded(&world), 1);
-    assert_eq!(world.store.replay_erasures(world.now).await.expect("it is erased"), 1);
+    assert_eq!(world.store.erasures().replay(world.now).await.expect("it is erased"), 1);
     assert_eq!(recorded(&world), 0);
 }

@@ -214,7 +214,7 @@ async fn message_in_doubt_moves_only_after_the_in_doubt_wait_and_its_resend_is_i
     world.advance(IN_DOUBT_WAIT + secs(10)).await;
     link.now = world.now;
     // Both parts wait for a slot.
-    let again = world.store.waiting(ACME, None, 10).await.unwrap();
+    let again = world.store.messages().waiting(ACME, None, 10).await.unwrap();
     assert_eq!(again.len(), 1, "no part is with the carrier");
     link.add_slots(2).await;
     let jobs = link.take_jobs(2).await;

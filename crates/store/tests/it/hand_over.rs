@@ -74,7 +74,7 @@ async fn submissions_on_other_nodes_are_all_answered_while_the_engine_is_handed_
         };
         within(PATIENCE, answered).await.expect("all are answered");
     }
-    let spent = OPENING - nodes[0].balance(ALICE).await.expect("a balance").balance.as_micros();
+    let spent = OPENING - nodes[0].money().balance(ALICE).await.expect("a balance").balance.as_micros();
     assert_eq!(spent, PRICE * i64::try_from(accepted).expect("some thousand"));
     nodes.remove(0).close().await.expect("it closes");
     assert_audit_clean(shared);
@@ -122,7 +122,7 @@ async fn reports_that_binds_have_are_not_repeated_by_the_next_engine() {
         settle(port, &taken[2..]).await;
     }
     let none_waits = async {
-        while two.reports_waiting(CONNECTION).await.expect("a count") > 0 {
+        while two.reports().waiting(CONNECTION).await.expect("a count") > 0 {
             pause().await;
         }
     };

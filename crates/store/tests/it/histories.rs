@@ -48,7 +48,7 @@ fn refusal(folder: &Path) -> String {
 }
 
 async fn balance(store: &Store) -> i64 {
-    store.balance(ALICE).await.expect("a balance").balance.as_micros()
+    store.money().balance(ALICE).await.expect("a balance").balance.as_micros()
 }
 
 fn history_of(folder: &Path) -> Vec<u8> {
@@ -172,7 +172,7 @@ async fn older_backup_of_the_same_store_is_completed_by_its_journal_or_refused()
     restore(&older, folder.path());
     let store = Store::open(&options(folder.path(), noon())).expect("its journal continues it");
     assert_eq!(balance(&store).await, newest);
-    assert!(store.message(ALICE, message).await.unwrap().is_some());
+    assert!(store.messages().find(ALICE, message).await.unwrap().is_some());
     store.close().await.unwrap();
     assert_ne!(history_of(folder.path()), history);
     assert_audit_clean(folder.path());
@@ -215,9 +215,9 @@ async fn record_of_another_history_is_set_aside_and_never_read() {
     copy_files(world.path(), folder.path(), |name| name == "record.db");
     let with_record = OpenOptions { record: true, ..options(folder.path(), noon()) };
     let store = Store::open(&with_record).expect("it opens without that record");
-    store.flush_record().await.unwrap();
+    store.record().flush().await.unwrap();
     let limits = SearchLimits { before: None, rows: 10 };
-    let page = store.search_messages(Scope::All, MessageFilter::default(), limits).await.unwrap();
+    let page = store.record().search_messages(Scope::All, MessageFilter::default(), limits).await.unwrap();
     assert!(page.rows.is_empty(), "{only_there} is a message of the other history");
     assert!(folder.path().join("record.db.unusable").exists());
     assert_eq!(balance(&store).await, Money::from_micros(1_000_000_025).as_micros());

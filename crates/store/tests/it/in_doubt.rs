@@ -26,7 +26,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
         job = link.take_job().await;
         assert_eq!(job.message, message);
         link.now = world.now;
-        assert!(world.store.take_unconfirmed().is_empty(), "another resend follows");
+        assert!(world.store.receipts().take_unconfirmed().is_empty(), "another resend follows");
     }
     assert_eq!(world.state(message).await, MessageState::Queued);
     link.answer(&job, SubmitResponse::NoResponse).await;
@@ -34,8 +34,8 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     world.advance(secs(24 * 3600)).await;
     link.assert_idle().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
-    assert!(world.store.take_unconfirmed().is_empty(), "each unconfirmed part is reported once");
+    assert_eq!(world.store.receipts().take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
+    assert!(world.store.receipts().take_unconfirmed().is_empty(), "each unconfirmed part is reported once");
     assert_eq!(crate::world::audit(world.path()).resends, 3);
     let expected = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
     assert_eq!(world.timeline(message), expected);
@@ -79,12 +79,12 @@ async fn crash_after_the_last_resend_leaves_the_part_unconfirmed() {
     let message = world.send(once).await;
     world.link_with_slots(1).await.take_job().await;
     world.kill();
-    assert!(world.store.take_unconfirmed().is_empty());
+    assert!(world.store.receipts().take_unconfirmed().is_empty());
     world.advance(IN_DOUBT_WAIT).await;
     world.link_with_slots(1).await.take_job().await;
     world.kill();
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
+    assert_eq!(world.store.receipts().take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     world.assert_audit_clean();
 }
 
@@ -98,6 +98,6 @@ async fn part_in_doubt_at_the_end_of_its_validity_is_unconfirmed() {
     world.now = world.now.plus(VALIDITY);
     world.sweep(world.now).await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
+    assert_eq!(world.store.receipts().take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     world.assert_audit_clean();
 }

@@ -71,7 +71,7 @@ async fn late_message_is_reported_unknown_when_due_and_later_delivered() {
     world.advance(MINUTES).await;
     assert_eq!(world.sweep(world.now).await, 1);
     assert_eq!(world.sweep(world.now).await, 0, "the receipt wait is over");
-    let record = world.store.message(ALICE, message).await.unwrap().unwrap();
+    let record = world.store.messages().find(ALICE, message).await.unwrap().unwrap();
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
     assert_eq!(world.parts_and_late(), (0, 1));
     world.assert_audit_clean();

@@ -26,7 +26,7 @@ async fn each_entry_kind_changes_balance_and_credit_used_by_its_rule() {
     ];
     for (kind, micros, after) in story {
         assert_eq!(world.post(world.entry(ALICE, kind, micros)).await, after, "{kind:?} {micros}");
-        assert_eq!(world.store.balance(ALICE).await.unwrap(), after);
+        assert_eq!(world.store.money().balance(ALICE).await.unwrap(), after);
     }
     assert_eq!(world.balance(AccountId::new(99)).await, 0, "the balance of an unknown account is 0");
     world.assert_audit_clean();
@@ -52,11 +52,11 @@ async fn invalid_entry_is_rejected_alone() {
         (LedgerKind::Adjustment, i64::MIN, PostRefusal::TooLarge),
     ];
     for (kind, micros, refusal) in cases {
-        let outcome = world.store.post(world.entry(ALICE, kind, micros)).await.unwrap();
+        let outcome = world.store.money().post(world.entry(ALICE, kind, micros)).await.unwrap();
         assert_eq!(outcome, PostOutcome::Refused(refusal), "{kind:?} {micros}");
     }
-    assert_eq!(world.store.balance(ALICE).await.unwrap(), both(most, 0));
-    assert_eq!(world.store.ledger(ALICE, None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.money().balance(ALICE).await.unwrap(), both(most, 0));
+    assert_eq!(world.store.money().ledger(ALICE, None, 10).await.unwrap().len(), 1);
     world.assert_audit_clean();
 }
 
@@ -85,7 +85,8 @@ async fn repeated_reference_is_posted_once_and_conflicts_with_a_different_entry(
     };
     world.post(world.entry(ALICE, LedgerKind::Invoice, 30)).await;
     let payment = entry(ALICE, LedgerKind::Payment, 100);
-    let PostOutcome::Posted { entry: id, balance } = world.store.post(payment.clone()).await.unwrap() else {
+    let PostOutcome::Posted { entry: id, balance } = world.store.money().post(payment.clone()).await.unwrap()
+    else {
         panic!("not posted");
     };
     assert_eq!(balance, both(100, 0));
@@ -99,9 +100,9 @@ async fn repeated_reference_is_posted_once_and_conflicts_with_a_different_entry(
     for _ in 0..2 {
         // A repeated posting returns the current balance.
         let repeated = PostOutcome::Repeated { entry: id, balance: both(105, 0) };
-        assert_eq!(world.store.post(payment.clone()).await.unwrap(), repeated);
+        assert_eq!(world.store.money().post(payment.clone()).await.unwrap(), repeated);
         for other in &others {
-            let outcome = world.store.post(other.clone()).await.unwrap();
+            let outcome = world.store.money().post(other.clone()).await.unwrap();
             assert_eq!(outcome, PostOutcome::Refused(PostRefusal::ReferenceTaken), "{other:?}");
         }
         world.restart().await;
@@ -118,7 +119,7 @@ async fn same_reference_in_fifty_concurrent_postings_is_posted_once() {
     let mut posting = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let (store, entry) = (world.store.clone(), entry.clone());
-        posting.spawn(async move { store.post(entry).await.expect("the store answers") });
+        posting.spawn(async move { store.money().post(entry).await.expect("the store answers") });
     }
     let outcomes = posting.join_all().await;
     let posted = outcomes.iter().filter(|outcome| matches!(outcome, PostOutcome::Posted { .. })).count();
@@ -137,7 +138,7 @@ async fn ledger_is_read_newest_first_in_pages() {
     let mut read = Vec::new();
     let mut before = None;
     loop {
-        let page = world.store.ledger(ALICE, before, 2).await.unwrap();
+        let page = world.store.money().ledger(ALICE, before, 2).await.unwrap();
         let Some(last) = page.last() else { break };
         before = Some(last.id);
         read.extend(page);

@@ -120,8 +120,8 @@ async fn accept_over_a_cut(cut: u8) {
         let outcome = store.accept(sms(noon())).await.expect("the store answers");
         let AcceptOutcome::Accepted { message, .. } = outcome else { panic!("{outcome:?}") };
         assert_eq!(proxy.next.load(Ordering::Acquire), PASS, "the connection was cut");
-        assert!(store.message(ALICE, message).await.expect("a read").is_some(), "it is stored");
-        let balance = store.balance(ALICE).await.expect("a balance").balance.as_micros();
+        assert!(store.messages().find(ALICE, message).await.expect("a read").is_some(), "it is stored");
+        let balance = store.money().balance(ALICE).await.expect("a balance").balance.as_micros();
         assert_eq!(balance, OPENING - accepted * PRICE, "it is charged once");
     }
     store.close().await.expect("the store closes");

@@ -58,7 +58,7 @@ async fn velocity_limit_admits_exactly_its_number_on_three_nodes() {
 }
 
 async fn claim(store: &Store) -> Option<BindSlot> {
-    match store.claim_bind(SHOP, 5).await.expect("an answer") {
+    match store.cluster().claim_bind(SHOP, 5).await.expect("an answer") {
         BindClaim::Taken(slot) => Some(slot),
         BindClaim::Full => None,
         BindClaim::Alone => panic!("there are several nodes"),
@@ -113,8 +113,8 @@ async fn next(envelopes: &mut mpsc::Receiver<NodeEnvelope>) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
     let Some((_folders, nodes)) = three().await else { return };
-    let mut inboxes = nodes.each_ref().map(|node| node.envelopes().expect("it is opened once"));
-    assert!(nodes[0].envelopes().is_none(), "it was opened before");
+    let mut inboxes = nodes.each_ref().map(|node| node.cluster().envelopes().expect("it is opened once"));
+    assert!(nodes[0].cluster().envelopes().is_none(), "it was opened before");
     // Both must be connected: an envelope before that is lost.
     for node in &nodes[1..] {
         within(PATIENCE, async {
@@ -125,20 +125,20 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
         .await
         .expect("it reaches the engine");
     }
-    nodes[1].send_envelope(None, b"to all".to_vec());
+    nodes[1].cluster().send_envelope(None, b"to all".to_vec());
     assert_eq!(next(&mut inboxes[0]).await, "to all");
     assert_eq!(next(&mut inboxes[2]).await, "to all");
     let listed = within(PATIENCE, async {
         loop {
-            if let Some(third) = nodes[1].nodes().into_iter().find(|node| node.name == "c") {
+            if let Some(third) = nodes[1].cluster().nodes().into_iter().find(|node| node.name == "c") {
                 return third;
             }
             pause().await;
         }
     });
     let third = listed.await.expect("it is listed after a renewal");
-    nodes[1].send_envelope(Some(third.run), b"to c".to_vec());
-    nodes[0].send_envelope(None, b"from the engine".to_vec());
+    nodes[1].cluster().send_envelope(Some(third.run), b"to c".to_vec());
+    nodes[0].cluster().send_envelope(None, b"from the engine".to_vec());
     let mut to_third = [next(&mut inboxes[2]).await, next(&mut inboxes[2]).await];
     to_third.sort();
     assert_eq!(to_third, ["from the engine", "to c"]);
@@ -155,7 +155,7 @@ async fn parts_of_one_mo_message_on_two_nodes_are_joined() {
     links[0].receive_mo(piece(9, 1, 2, "one, ")).await;
     links[1].receive_mo(piece(9, 2, 2, "two")).await;
     for node in &nodes {
-        let page = node.inbound(ALICE, 0, 10).await.expect("a page");
+        let page = node.inbound().list(ALICE, 0, 10).await.expect("a page");
         let shown: Vec<_> = page.iter().map(|it| (it.id, it.to.as_str(), it.text.as_str())).collect();
         assert_eq!(shown, [(1, format!("+{NUMBER}").as_str(), "one, two")]);
     }
@@ -176,7 +176,7 @@ async fn inbound_messages_have_no_gap_through_a_takeover() {
             first.close().await.expect("it closes");
         }
     }
-    let page = second.inbound(ALICE, 0, 100).await.expect("a page");
+    let page = second.inbound().list(ALICE, 0, 100).await.expect("a page");
     let shown: Vec<_> = page.iter().map(|it| (it.id, it.text.clone())).collect();
     let sent: Vec<_> = (0..20).map(|number| (number + 1, format!("text {number}"))).collect();
     assert_eq!(shown, sent);

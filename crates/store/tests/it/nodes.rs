@@ -102,7 +102,7 @@ pub(crate) async fn accept(store: &Store, acceptance: Acceptance) -> MessageId {
 }
 
 async fn state(store: &Store, message: MessageId) -> MessageState {
-    store.message(ALICE, message).await.expect("a read").expect("the message is there").state
+    store.messages().find(ALICE, message).await.expect("a read").expect("the message is there").state
 }
 
 /// Waits until this node runs the engine.
@@ -158,13 +158,13 @@ async fn customers_carriers_and_reports_are_served_by_any_node() {
     reports.sort_unstable();
     assert_eq!(reports, sent);
     within(PATIENCE, async {
-        while front_end.reports_waiting(CONNECTION).await.expect("a count") > 0 {
+        while front_end.reports().waiting(CONNECTION).await.expect("a count") > 0 {
             pause().await;
         }
     })
     .await
     .expect("no report waits");
-    let spent = OPENING - front_end.balance(ALICE).await.expect("a balance").balance.as_micros();
+    let spent = OPENING - front_end.money().balance(ALICE).await.expect("a balance").balance.as_micros();
     assert_eq!(spent, 2 * PRICE);
     drop((links, port));
     front_end.close().await.expect("it closes");
@@ -201,7 +201,7 @@ async fn node_that_stops_hands_the_engine_over_and_links_of_the_other_go_on() {
     link.add_slots(1).await;
     let last = accept(&engine, sms(noon())).await;
     assert_eq!(link.take_job().await.message, last);
-    let spent = OPENING - engine.balance(ALICE).await.expect("a balance").balance.as_micros();
+    let spent = OPENING - engine.money().balance(ALICE).await.expect("a balance").balance.as_micros();
     assert_eq!(spent, 3 * PRICE);
     engine.close().await.expect("it closes");
     drop(link);
@@ -339,8 +339,8 @@ async fn posting_of_an_operator_whose_answer_is_lost_is_answered_when_the_nodes_
         now: noon(),
     };
     let mut posting = JoinSet::new();
-    posting.spawn(async move { audited.post(top_up).await });
-    let balance = async || engine.balance(ALICE).await.expect("a balance").balance.as_micros();
+    posting.spawn(async move { audited.money().post(top_up).await });
+    let balance = async || engine.money().balance(ALICE).await.expect("a balance").balance.as_micros();
     let is_committed = async {
         while balance().await < 2 * OPENING {
             pause().await;
@@ -376,7 +376,7 @@ async fn node_with_another_key_is_not_served() {
 async fn strangers_at_the_node_port_are_closed_and_keep_no_node_out() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
-    let address = engine.nodes()[0].address.clone();
+    let address = engine.cluster().nodes()[0].address.clone();
     // After the tenth the address has to wait, and is refused before the handshake: it gets no TLS alert.
     let mut alerted = 0;
     for _ in 0..STRANGERS {
@@ -430,15 +430,15 @@ async fn change_of_the_setup_on_one_node_becomes_known_on_the_other() {
     for (changing, knowing) in [(&engine, &other), (&other, &engine)] {
         // Until the nodes are connected, an operation waits.
         knowing.find_key(key(u64::MAX)).await.expect("the store answers");
-        let mut changes = knowing.catalogue_changes();
+        let mut changes = knowing.cluster().catalogue_changes();
         changes.mark_unchanged();
         let name = if changing.runs_engine() { "by the engine" } else { "by the other" };
         let body = "{\"token_digest\":\"00\"}".to_owned();
         let row = CatalogueRow { kind: "operator".to_owned(), id: 1, name: name.to_owned(), body };
         let change = CatalogueChange { put: vec![row.clone()], ..CatalogueChange::default() };
-        changing.change_catalogue(change).await.expect("it is changed");
+        changing.setup().change(change).await.expect("it is changed");
         within(PATIENCE, changes.changed()).await.expect("it becomes known").expect("the store is open");
-        assert_eq!(knowing.catalogue().await.expect("a read"), [row]);
+        assert_eq!(knowing.setup().rows().await.expect("a read"), [row]);
     }
     other.close().await.expect("it closes");
     engine.close().await.expect("it closes");

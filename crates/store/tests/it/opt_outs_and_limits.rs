@@ -37,13 +37,13 @@ async fn message_to_an_opted_out_recipient_is_refused_until_the_recipient_opts_i
     let to = number(1);
     let sms = |world: &World| Acceptance { to, ..world.sms() };
     world.send(sms(&world)).await;
-    assert!(world.store.opt_out(opt_out(&world, to)).await.unwrap());
+    assert!(world.store.opt_outs().add(opt_out(&world, to)).await.unwrap());
     let later = OptOut { how: "again".to_owned(), ..opt_out(&world, to) };
-    assert!(!world.store.opt_out(later).await.unwrap(), "not new");
+    assert!(!world.store.opt_outs().add(later).await.unwrap(), "not new");
     for _ in 0..2 {
         assert_eq!(world.store.accept(sms(&world)).await.unwrap(), AcceptOutcome::OptedOut);
         assert_eq!(
-            world.store.opted_out(ALICE, to).await.unwrap(),
+            world.store.opt_outs().find(ALICE, to).await.unwrap(),
             Some(opt_out(&world, to)),
             "the first opt-out entry stays"
         );
@@ -51,11 +51,11 @@ async fn message_to_an_opted_out_recipient_is_refused_until_the_recipient_opts_i
     }
     world.send(Acceptance { to: number(2), ..world.sms() }).await;
     world.send(Acceptance { account: BOB, ..sms(&world) }).await;
-    assert_eq!(world.store.opted_out(BOB, to).await.unwrap(), None);
+    assert_eq!(world.store.opt_outs().find(BOB, to).await.unwrap(), None);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 2 * PRICE, "a refusal is not charged");
 
-    assert!(world.store.opt_in(ALICE, to).await.unwrap());
-    assert!(!world.store.opt_in(ALICE, to).await.unwrap());
+    assert!(world.store.opt_outs().remove(ALICE, to).await.unwrap());
+    assert!(!world.store.opt_outs().remove(ALICE, to).await.unwrap());
     world.send(sms(&world)).await;
     world.assert_audit_clean();
 }
@@ -64,12 +64,12 @@ async fn message_to_an_opted_out_recipient_is_refused_until_the_recipient_opts_i
 async fn opt_outs_are_listed_by_number_in_pages() {
     let world = World::new().await;
     for last in [5, 1, 4, 2, 3] {
-        world.store.opt_out(opt_out(&world, number(last))).await.unwrap();
+        world.store.opt_outs().add(opt_out(&world, number(last))).await.unwrap();
         let bobs = OptOut { account: BOB, ..opt_out(&world, number(last + 100)) };
-        world.store.opt_out(bobs).await.unwrap();
+        world.store.opt_outs().add(bobs).await.unwrap();
     }
     let mut listed = Vec::new();
-    while let page = world.store.opt_outs(ALICE, listed.last().copied(), 2).await.unwrap()
+    while let page = world.store.opt_outs().list(ALICE, listed.last().copied(), 2).await.unwrap()
         && !page.is_empty()
     {
         listed.extend(page.iter().map(|entry| entry.number));
@@ -90,7 +90,7 @@ async fn replay_precedes_opt_out_limit_and_balance_checks_in_that_order() {
         world.store.accept(sms(2)).await.unwrap(),
         AcceptOutcome::OverDailyLimit(DailyLimit::Messages)
     );
-    world.store.opt_out(opt_out(&world, world.sms().to)).await.unwrap();
+    world.store.opt_outs().add(opt_out(&world, world.sms().to)).await.unwrap();
     assert_eq!(world.store.accept(sms(2)).await.unwrap(), AcceptOutcome::OptedOut);
     let replay = AcceptOutcome::Duplicate(Duplicate { message, is_same_request: true });
     assert_eq!(world.store.accept(sms(1)).await.unwrap(), replay);
@@ -171,9 +171,9 @@ async fn daily_totals_begin_anew_at_midnight_utc_and_survive_a_restart() {
     world.send(world.sms()).await;
     let (tuesday, friday) = (day.next(), world.now.day());
     let expected = vec![totals(day, 2), totals(tuesday, 2), totals(friday, 1)];
-    assert_eq!(world.store.day_totals(ALICE, day, friday).await.unwrap(), expected);
-    assert_eq!(world.store.day_totals(ALICE, tuesday, tuesday).await.unwrap(), expected[1..2]);
-    assert_eq!(world.store.day_totals(BOB, day, friday).await.unwrap(), []);
+    assert_eq!(world.store.money().day_totals(ALICE, day, friday).await.unwrap(), expected);
+    assert_eq!(world.store.money().day_totals(ALICE, tuesday, tuesday).await.unwrap(), expected[1..2]);
+    assert_eq!(world.store.money().day_totals(BOB, day, friday).await.unwrap(), []);
     world.assert_audit_clean();
 }
 
@@ -200,7 +200,7 @@ async fn refund_does_not_reduce_the_daily_totals() {
     world.now = world.now.plus(secs(60));
     assert_eq!(world.sweep(world.now).await, 1);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000, "refunded");
-    assert_eq!(world.store.day_totals(ALICE, day, day).await.unwrap(), [totals(day, 1)]);
+    assert_eq!(world.store.money().day_totals(ALICE, day, day).await.unwrap(), [totals(day, 1)]);
     let again = world.store.accept(Acceptance { daily: messages(1), ..world.sms() }).await.unwrap();
     assert_eq!(again, AcceptOutcome::OverDailyLimit(DailyLimit::Messages));
     world.assert_audit_clean();
@@ -214,7 +214,7 @@ async fn batch_over_midnight_counts_in_both_days() {
     let after = Acceptance { now: midnight, ..world.sms() };
     let outcomes = accept_concurrently(&world, [vec![before; 100], vec![after; 100]].concat()).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, AcceptOutcome::Accepted { .. })));
-    let counted = world.store.day_totals(ALICE, day, day.next()).await.unwrap();
+    let counted = world.store.money().day_totals(ALICE, day, day.next()).await.unwrap();
     assert_eq!(counted.iter().map(|totals| totals.messages).sum::<u64>(), 200, "{counted:?}");
     world.assert_audit_clean();
 }

@@ -102,8 +102,8 @@ async fn texts_of_a_day_are_hidden_at_their_retention_and_dropped_with_the_day()
     let next = world.deliver(&link).await;
     world.pass(29 * DAY - Duration::from_secs(1800)).await;
     world.purge_everything().await;
-    assert_eq!(world.store.message_text(ALICE, early).await.unwrap(), None);
-    assert_eq!(world.store.message_text(ALICE, late).await.unwrap().as_deref(), Some("hello"));
+    assert_eq!(world.store.messages().text(ALICE, early).await.unwrap(), None);
+    assert_eq!(world.store.messages().text(ALICE, late).await.unwrap().as_deref(), Some("hello"));
     assert_eq!(world.rows(&format!("message_text_day_{first_day}")), 2, "the day has a text that is kept");
 
     world.pass(DAY).await;
@@ -111,7 +111,7 @@ async fn texts_of_a_day_are_hidden_at_their_retention_and_dropped_with_the_day()
     world.pass(Duration::from_secs(3600)).await;
     assert!(!world.text_days().contains(&first_day), "{:?}", world.text_days());
     for (message, text) in [(early, None), (late, None), (next, Some("hello"))] {
-        assert_eq!(world.store.message_text(ALICE, message).await.unwrap().as_deref(), text);
+        assert_eq!(world.store.messages().text(ALICE, message).await.unwrap().as_deref(), text);
         assert_eq!(world.state(message).await, MessageState::Delivered);
     }
     world.assert_audit_clean();
@@ -150,7 +150,7 @@ async fn partition_of_messages_is_dropped_once_its_records_are_purged() {
     world.purge_all().await;
     world.pass(Duration::from_secs(3600)).await;
     assert!(!world.partitions("message_from_").contains(&first));
-    assert!(world.store.message(ALICE, old).await.unwrap().is_none());
+    assert!(world.store.messages().find(ALICE, old).await.unwrap().is_none());
     assert_eq!(world.state(kept).await, MessageState::Delivered);
     world.assert_audit_clean();
 }
@@ -170,7 +170,7 @@ async fn messages_of_a_clock_that_jumped_are_moved_to_a_partition_of_their_own()
     assert_eq!(world.rows(&format!("message_text_day_{}", world.now.day().get())), 1);
     assert_eq!(link.take_job().await.text.as_str(), "hello");
     for message in [before, message] {
-        assert_eq!(world.store.message_text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
+        assert_eq!(world.store.messages().text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
     }
     world.restart().await;
     world.assert_audit_clean();
@@ -215,7 +215,7 @@ async fn long_read_delays_new_partitions_but_no_message() {
     world.pass(10 * DAY).await;
     assert_eq!(world.text_days(), days, "the table is in use");
     let message = within(PATIENCE, world.send(world.sms())).await.expect("the message does not wait");
-    assert_eq!(world.store.message_text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
+    assert_eq!(world.store.messages().text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
     drop(reader);
     for _ in 0..50 {
         // The server notices the end of the reader's connection a moment later.
@@ -244,6 +244,6 @@ async fn process_that_was_killed_between_two_tables_completes_the_partitions_at_
     world.kill();
     world.assert_partitions_cover(world.now);
     assert_eq!(world.rows("message_text_default"), 0);
-    assert_eq!(world.store.message_text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
+    assert_eq!(world.store.messages().text(ALICE, message).await.unwrap().as_deref(), Some("hello"));
     world.assert_audit_clean();
 }

@@ -43,7 +43,7 @@ async fn part_accepted_without_an_id_is_never_resent_and_is_unknown_at_its_deadl
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
     assert_eq!(crate::world::audit(world.path()).resends, 0);
     assert_eq!(world.timeline(message), ["no_carrier_id", "unknown"]);
-    assert!(world.store.take_unconfirmed().is_empty(), "the carrier accepted the part");
+    assert!(world.store.receipts().take_unconfirmed().is_empty(), "the carrier accepted the part");
     world.assert_audit_clean();
 }
 
@@ -115,7 +115,7 @@ async fn receipt_that_overtakes_its_answer_without_an_id_settles_the_part() {
     link.answer(&job, SubmitResponse::AcceptedWithoutId).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
-    assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
+    assert!(world.store.receipts().parked(ACME, 10).await.unwrap().is_empty());
     world.assert_audit_clean();
 }
 
@@ -138,7 +138,7 @@ async fn receipt_without_an_id_is_matched_by_number_or_dropped() {
     }
     link.respond(vec![], vec![nameless(DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Dropped], "the final receipt was applied");
-    assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
+    assert!(world.store.receipts().parked(ACME, 10).await.unwrap().is_empty());
     world.assert_audit_clean();
 }
 

@@ -34,7 +34,7 @@ async fn send_receipt(link: &Link, record: ReceiptRecord) -> ReceiptOutcome {
 }
 
 async fn parked(world: &World) -> Vec<ParkedReceipt> {
-    world.store.parked(ACME, 10).await.expect("the store answers")
+    world.store.receipts().parked(ACME, 10).await.expect("the store answers")
 }
 
 /// Id formats of real carriers: (conversion, id in the response, id in the receipt).
@@ -120,19 +120,21 @@ async fn corrected_id_conversion_matches_parked_receipts() {
         assert_eq!(send_receipt(&link, record).await, ReceiptOutcome::Parked);
     }
     let nothing = Rematched { tried: 2, matched: 0 };
-    assert_eq!(world.store.rematch(ACME, IdConversion::None, world.now).await.unwrap(), nothing);
+    assert_eq!(world.store.receipts().rematch(ACME, IdConversion::None, world.now).await.unwrap(), nothing);
     assert_eq!(
-        world.store.rematch(ACME, IdConversion::DecimalToHex, world.now).await.unwrap(),
+        world.store.receipts().rematch(ACME, IdConversion::DecimalToHex, world.now).await.unwrap(),
         nothing,
         "the conversion is reversed"
     );
     world.restart().await;
-    let corrected = world.store.rematch(ACME, IdConversion::HexToDecimal, world.now).await.unwrap();
+    let corrected =
+        world.store.receipts().rematch(ACME, IdConversion::HexToDecimal, world.now).await.unwrap();
     assert_eq!(corrected, Rematched { tried: 2, matched: 1 });
     assert_eq!(world.state(message).await, MessageState::Undeliverable);
     let left: Vec<String> = parked(&world).await.iter().map(|parked| parked.remote.to_text()).collect();
     assert_eq!(left, ["999"]);
-    let none = world.store.rematch(CarrierId::new(9), IdConversion::None, world.now).await.unwrap();
+    let none =
+        world.store.receipts().rematch(CarrierId::new(9), IdConversion::None, world.now).await.unwrap();
     assert_eq!(none, Rematched::default());
     world.assert_audit_clean();
 }
@@ -207,7 +209,7 @@ async fn unmatched_receipt_is_listed_and_given_up_after_three_days() {
     };
     assert_eq!(parked(&world).await, [shown]);
     send_submitted(&world, &link, number(2), "0Ae").await;
-    let tied = world.store.recent_carrier_ids(ACME, 5).await.unwrap();
+    let tied = world.store.receipts().recent_carrier_ids(ACME, 5).await.unwrap();
     assert_eq!((tied[0].remote.clone(), tied[0].at), (remote("0Ae"), world.now));
     world.now = parked_at.plus(PARKED_KEPT);
     world.store.delete_expired(world.now).await.unwrap();
@@ -218,7 +220,7 @@ async fn unmatched_receipt_is_listed_and_given_up_after_three_days() {
     assert_eq!(parked(&world).await, []);
     let given_up = ReceiptLoss { day: world.now.day(), carrier: ACME, too_old: 1, crowded_out: 0 };
     let days = (Day::new(0), Day::new(99_999));
-    assert_eq!(world.store.receipt_losses(days.0, days.1).await.unwrap(), [given_up]);
+    assert_eq!(world.store.receipts().losses(days.0, days.1).await.unwrap(), [given_up]);
     world.assert_audit_clean();
 }
 

@@ -37,7 +37,7 @@ impl World {
     }
 
     async fn given_up(&self) -> Vec<GivenUpReport> {
-        self.store.given_up(Some(ALICE), None, 1_000).await.expect("the store answers")
+        self.store.reports().given_up(Some(ALICE), None, 1_000).await.expect("the store answers")
     }
 }
 
@@ -60,7 +60,7 @@ async fn ten_thousand_reports_without_a_bind_wait_and_are_delivered_in_order() {
     }
     assert_eq!(told, sent, "in order and once each");
     world.flush().await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 0);
     world.assert_audit_clean();
 }
 
@@ -147,7 +147,7 @@ async fn report_answered_with_later_is_retried_on_the_schedule_and_replaced_by_a
     world.advance(secs(100_000)).await;
     world.assert_no_reports(&port).await;
     assert_eq!(
-        world.store.reports_waiting(CONNECTION).await.unwrap(),
+        world.store.reports().waiting(CONNECTION).await.unwrap(),
         0,
         "the intermediate report is dropped"
     );
@@ -186,9 +186,9 @@ async fn report_rejected_or_too_old_is_given_up_and_listed_for_a_while() {
         report(2, at.plus(REPORT_KEPT), ReportGiveUpReason::TooOld),
     ];
     assert_eq!(world.given_up().await, expect);
-    assert_eq!(world.store.given_up(None, Some(expect[0].id), 1).await.unwrap(), expect[1..2]);
-    assert_eq!(world.store.given_up(Some(BOB), None, 10).await.unwrap(), []);
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
+    assert_eq!(world.store.reports().given_up(None, Some(expect[0].id), 1).await.unwrap(), expect[1..2]);
+    assert_eq!(world.store.reports().given_up(Some(BOB), None, 10).await.unwrap(), []);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 0);
     // Ids in the list of given-up reports are not reused.
     world.send(Acceptance { validity: secs(1), ..world.smpp_message(1) }).await;
     world.advance(secs(1)).await;

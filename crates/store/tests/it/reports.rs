@@ -105,10 +105,10 @@ async fn delivery_is_reported_once_it_is_durable() {
         }),
     };
     assert_eq!(reports, [expect]);
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 1);
     world.assert_no_reports(&port).await;
     world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 0);
     world.assert_no_reports(&port).await;
     world.assert_audit_clean();
 }
@@ -130,11 +130,11 @@ async fn answers_out_of_order_delete_just_their_reports() {
     }
     let (even, odd): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| id.0 % 2 == 0);
     world.settle(&port, &even, ReportOutcome::Accepted).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), odd.len() as u64);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), odd.len() as u64);
     // One that is answered twice is not counted twice.
     let again: Vec<_> = odd.iter().chain(&even[..3]).copied().collect();
     world.settle(&port, &again, ReportOutcome::Accepted).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 0);
     world.assert_audit_clean();
 }
 
@@ -270,7 +270,7 @@ async fn unanswered_report_is_sent_again_after_a_kill_and_an_answered_one_is_not
     world.kill();
 
     let port = world.store.open_receiver(CONNECTION);
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 5);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 5);
     let told = world.take_and_answer_reports(&port, 5).await;
     let expect = [
         (sent[0], DELIVERED),

@@ -146,7 +146,7 @@ async fn folder_in_use_by_another_process_is_rejected() {
     world.send(world.sms()).await;
     world.store.close().await.unwrap();
     let second = Store::open(&options(world.path(), world.now)).expect("free again");
-    assert_eq!(second.balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
+    assert_eq!(second.money().balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
 }
 
 /// Audits the store of a folder, or of its server. Returns why it is refused.
@@ -213,7 +213,7 @@ async fn store_from_before_the_first_release_is_rejected_and_unchanged() {
         world.raw().change(take_back);
     }
     let opened = Store::open(&options(world.path(), world.now)).expect("nothing else was changed");
-    assert_eq!(opened.balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
+    assert_eq!(opened.money().balance(ALICE).await.unwrap().balance.as_micros(), 1_000_000_000 - PRICE);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -245,7 +245,7 @@ async fn backup_of_an_open_store_passes_the_audit_and_has_the_same_balances() {
     let report = crate::world::audit(elsewhere.path());
     assert!(report.messages >= 100);
     let expected = 1_000_000_000 - i64::try_from(report.messages).unwrap() * PRICE;
-    assert_eq!(restored.balance(ALICE).await.unwrap().balance.as_micros(), expected);
+    assert_eq!(restored.money().balance(ALICE).await.unwrap().balance.as_micros(), expected);
     let again = world.store.copy_to(&copy).await;
     assert!(matches!(again, Err(StoreError::File { .. })), "a backup never overwrites: {again:?}");
     assert!(copy.exists(), "the existing file is kept");

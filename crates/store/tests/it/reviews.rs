@@ -24,7 +24,7 @@ fn screened(world: &World, account: AccountId, text: &str) -> Screened {
 }
 
 async fn screen(world: &World, text: &str) -> Screening {
-    world.store.screen(screened(world, ALICE, text)).await.expect("the store answers")
+    world.store.reviews().screen(screened(world, ALICE, text)).await.expect("the store answers")
 }
 
 async fn hold(world: &World, text: &str) -> u64 {
@@ -35,12 +35,12 @@ async fn hold(world: &World, text: &str) -> u64 {
 }
 
 async fn case(world: &World, id: u64) -> ReviewCase {
-    world.store.review(id).await.expect("the store answers").expect("there is such a case")
+    world.store.reviews().find(id).await.expect("the store answers").expect("there is such a case")
 }
 
 async fn decide(world: &World, id: u64, approve: bool) -> ReviewCase {
     let decided =
-        world.store.decide_review(id, approve, "olga".to_owned(), "seen".to_owned(), world.now).await;
+        world.store.reviews().decide(id, approve, "olga".to_owned(), "seen".to_owned(), world.now).await;
     decided.expect("the store answers").expect("there is such a case")
 }
 
@@ -52,7 +52,7 @@ async fn held_text_sent_again_stays_in_one_case() {
     world.now = world.now.plus(secs(60));
     assert_eq!(hold(&world, "you won").await, first);
     let other = hold(&world, "you won again").await;
-    let bobs = world.store.screen(screened(&world, BOB, "you won")).await.unwrap();
+    let bobs = world.store.reviews().screen(screened(&world, BOB, "you won")).await.unwrap();
     assert!(first != other && bobs != Screening::Held { case: Some(first) });
     world.restart().await;
     assert_eq!(
@@ -74,8 +74,8 @@ async fn held_text_sent_again_stays_in_one_case() {
             reason: String::new(),
         }
     );
-    assert_eq!(world.store.review(first + 100).await.unwrap(), None);
-    assert_eq!(world.store.review(u64::MAX).await.unwrap(), None);
+    assert_eq!(world.store.reviews().find(first + 100).await.unwrap(), None);
+    assert_eq!(world.store.reviews().find(u64::MAX).await.unwrap(), None);
     world.assert_audit_clean();
 }
 
@@ -85,11 +85,11 @@ async fn fifty_concurrent_sends_of_a_text_open_one_case() {
     let mut trying = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let (store, text) = (world.store.clone(), screened(&world, ALICE, "you won"));
-        trying.spawn(async move { store.screen(text).await.expect("the store answers") });
+        trying.spawn(async move { store.reviews().screen(text).await.expect("the store answers") });
     }
     let screenings = trying.join_all().await;
     assert!(screenings.iter().all(|screening| *screening == screenings[0]), "{screenings:?}");
-    assert_eq!(world.store.reviews(None, None, None, 10).await.unwrap()[0].seen, 50);
+    assert_eq!(world.store.reviews().list(None, None, None, 10).await.unwrap()[0].seen, 50);
 }
 
 #[tokio::test]
@@ -129,8 +129,12 @@ async fn rejected_text_stays_held_until_it_is_approved() {
     }
     decide(&world, id, true).await;
     assert_eq!(screen(&world, "you won").await, PASSED);
-    let unknown =
-        world.store.decide_review(id + 1, true, "olga".to_owned(), String::new(), world.now).await.unwrap();
+    let unknown = world
+        .store
+        .reviews()
+        .decide(id + 1, true, "olga".to_owned(), String::new(), world.now)
+        .await
+        .unwrap();
     assert_eq!(unknown, None);
     world.assert_audit_clean();
 }
@@ -152,7 +156,7 @@ async fn cases_are_listed_newest_first_by_state() {
     ];
     for (state, expected) in lists {
         let mut listed: Vec<u64> = Vec::new();
-        while let page = world.store.reviews(None, state, listed.last().copied(), 2).await.unwrap()
+        while let page = world.store.reviews().list(None, state, listed.last().copied(), 2).await.unwrap()
             && !page.is_empty()
         {
             listed.extend(page.iter().map(|case| case.id));
@@ -178,7 +182,7 @@ async fn account_over_the_limit_of_open_cases_gets_no_new_case_and_others_do() {
     let full = Screening::Held { case: None };
     assert_eq!(screen(&world, "one more").await, full);
     assert_eq!(hold(&world, "the first").await, id, "a text with a case is counted there");
-    assert_ne!(world.store.screen(screened(&world, BOB, "one more")).await.unwrap(), full);
+    assert_ne!(world.store.reviews().screen(screened(&world, BOB, "one more")).await.unwrap(), full);
     decide(&world, id, false).await;
     hold(&world, "one more").await;
     assert_eq!(screen(&world, "and another").await, full);
@@ -193,17 +197,17 @@ async fn case_is_deleted_after_a_month_unless_its_approval_is_valid() {
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT - secs(1));
     world.store.delete_expired(world.now).await.unwrap();
-    assert_eq!(world.store.reviews(None, None, None, 10).await.unwrap().len(), 3);
+    assert_eq!(world.store.reviews().list(None, None, None, 10).await.unwrap().len(), 3);
     hold(&world, "met").await;
     decide(&world, approved, true).await;
     world.now = begin.plus(REVIEW_CASE_KEPT);
     world.store.delete_expired(world.now).await.unwrap();
-    assert_eq!(world.store.review(lost).await.unwrap(), None);
+    assert_eq!(world.store.reviews().find(lost).await.unwrap(), None);
     assert_eq!(case(&world, met).await.seen, 2);
     assert_eq!(screen(&world, "approved").await, PASSED);
     world.now = begin.plus(REVIEW_CASE_KEPT + APPROVAL_LASTS);
     world.store.delete_expired(world.now).await.unwrap();
-    assert_eq!(world.store.review(approved).await.unwrap(), None);
+    assert_eq!(world.store.reviews().find(approved).await.unwrap(), None);
     world.restart().await;
     assert!(hold(&world, "lost").await > approved, "case ids are not reused");
     world.assert_audit_clean();

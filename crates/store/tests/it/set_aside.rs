@@ -42,7 +42,7 @@ fn damage(world: &World, message: MessageId, sql: &str) {
 }
 
 async fn listed(world: &World) -> Vec<SetAside> {
-    world.store.set_aside(None, 100).await.expect("a list")
+    world.store.rows_set_aside().list(None, 100).await.expect("a list")
 }
 
 fn audit_reports(world: &World, message: MessageId, reason: &str) -> bool {
@@ -85,7 +85,7 @@ async fn invalid_queued_row_is_set_aside_and_the_others_are_sent() {
         assert_eq!(link.take_job().await.message, next);
         world.restart().await;
         assert_set_aside(&world, damaged, reason).await;
-        assert_eq!(world.store.count_set_aside().await.unwrap().rows, 1, "once only");
+        assert_eq!(world.store.rows_set_aside().count().await.unwrap().rows, 1, "once only");
     }
 }
 
@@ -160,8 +160,8 @@ async fn long_message_with_a_damaged_part_is_set_aside_whole_and_kept() {
     assert_eq!(listed[0].at, world.now);
     assert_eq!(world.state(long).await, MessageState::Queued, "the message is kept");
     let count = SetAsideCount { rows: 3, last_at: Some(world.now) };
-    assert_eq!(world.store.count_set_aside().await.unwrap(), count);
-    let rest = world.store.set_aside(Some(listed[0].id), 1).await.unwrap();
+    assert_eq!(world.store.rows_set_aside().count().await.unwrap(), count);
+    let rest = world.store.rows_set_aside().list(Some(listed[0].id), 1).await.unwrap();
     assert_eq!(rest, [listed[1].clone()]);
 }
 
@@ -239,8 +239,8 @@ async fn message_whose_refund_is_too_large_is_not_purged_while_set_aside() {
     let other = world.send(world.sms()).await;
     world.pass_days(450).await;
     while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
-    assert!(world.store.message(ALICE, other).await.unwrap().is_none(), "others are purged");
-    assert!(world.store.message(ALICE, damaged).await.unwrap().is_some());
+    assert!(world.store.messages().find(ALICE, other).await.unwrap().is_none(), "others are purged");
+    assert!(world.store.messages().find(ALICE, damaged).await.unwrap().is_some());
     assert_eq!(listed(&world).await.iter().map(|row| row.message).collect::<Vec<_>>(), [damaged.as_i64()]);
     world.store.close().await.unwrap();
     let found = crate::world::audit(world.path()).violations;
@@ -253,7 +253,7 @@ async fn message_whose_refund_is_too_large_is_not_purged_while_set_aside() {
     world.raw().change_with(&gives_up, &[damaged.as_i64()]);
     world.reopen();
     while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
-    assert!(world.store.message(ALICE, damaged).await.unwrap().is_none(), "then it is purged");
+    assert!(world.store.messages().find(ALICE, damaged).await.unwrap().is_none(), "then it is purged");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ fn micros(balance: Balance) -> (i64, i64) {
 }
 
 async fn read(world: &World, account: AccountId, from: i64, to: i64) -> Statement {
-    let statement = world.store.statement(account, day(from), day(to)).await.expect("a statement");
+    let statement = world.store.money().statement(account, day(from), day(to)).await.expect("a statement");
     let added = statement
         .lines
         .iter()
@@ -86,7 +86,7 @@ async fn statement_lists_every_movement_in_order() {
         ]
     );
     assert_eq!((micros(whole.opening), whole.cut_off), ((0, 0), false));
-    assert_eq!(whole.closing, world.store.balance(ALICE).await.unwrap());
+    assert_eq!(whole.closing, world.store.money().balance(ALICE).await.unwrap());
     world.assert_audit_clean();
 }
 
@@ -139,5 +139,5 @@ async fn statement_is_cut_at_a_year_and_at_ten_thousand_entries_and_still_adds_u
     assert_eq!(micros(long.opening), (0, 0));
     let fits = read(&world, ALICE, 3, 3).await;
     assert_eq!((fits.cut_off, fits.lines.len()), (false, STATEMENT_ENTRIES_MAX + 1));
-    assert_eq!(fits.closing, world.store.balance(ALICE).await.unwrap_or_default());
+    assert_eq!(fits.closing, world.store.money().balance(ALICE).await.unwrap_or_default());
 }

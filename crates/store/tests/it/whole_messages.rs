@@ -71,7 +71,7 @@ async fn moved_message_is_split_or_joined_as_its_new_carrier_requires() {
     for restart in [false, true] {
         let joined = world.send(Acceptance { parts: 3, ..world.sms() }).await;
         let there = Move { message: joined, account: ALICE, from: ACME, to: to_whole };
-        assert_eq!(world.store.move_messages(vec![there], world.now).await.unwrap(), 1);
+        assert_eq!(world.store.messages().reroute(vec![there], world.now).await.unwrap(), 1);
         world.assert_audit_clean();
         if restart {
             world.restart().await;
@@ -101,7 +101,7 @@ async fn moved_message_is_split_or_joined_as_its_new_carrier_requires() {
         }
         world.flush().await;
         assert_eq!(world.state(joined).await, MessageState::Delivered);
-        let queues = world.store.queues().await.unwrap();
+        let queues = world.store.messages().queues().await.unwrap();
         assert!(queues.iter().all(|queue| queue.waiting == 0 && queue.in_flight == 0), "{queues:?}");
         world.assert_audit_clean();
         link.close().await.unwrap();
@@ -118,7 +118,7 @@ async fn whole_message_in_doubt_is_not_refunded_after_it_moved_in_parts() {
     link.answer(&link.take_job().await, SubmitResponse::NoResponse).await;
     world.advance(IN_DOUBT_WAIT).await;
     let away = Move { message, account: ALICE, from: ACME, to: split(OTHER) };
-    assert_eq!(world.store.move_messages(vec![away], world.now).await.unwrap(), 1);
+    assert_eq!(world.store.messages().reroute(vec![away], world.now).await.unwrap(), 1);
     world.assert_audit_clean();
     world.now = world.now.plus(VALIDITY);
     world.sweep(world.now).await;

@@ -97,7 +97,7 @@ pub(crate) async fn top_up(store: &Store, micros: i64) {
         reference: None,
         now: noon(),
     };
-    store.post(entry).await.expect("a balance");
+    store.money().post(entry).await.expect("a balance");
 }
 
 /// The default recipient.
@@ -171,7 +171,7 @@ impl World {
         let store = Store::open(&options).expect("a new store");
         if record {
             // A new record catches up for a moment, and lacks the steps of that moment.
-            store.flush_record().await.expect("the record is complete");
+            store.record().flush().await.expect("the record is complete");
         }
         let world = World { folder, store, now: noon() };
         world.pay_in(ALICE, micros).await;
@@ -202,7 +202,7 @@ impl World {
     }
 
     pub(crate) async fn post(&self, entry: LedgerEntry) -> Balance {
-        match self.store.post(entry).await.expect("the store answers") {
+        match self.store.money().post(entry).await.expect("the store answers") {
             PostOutcome::Posted { balance, .. } => balance,
             other => panic!("not posted: {other:?}"),
         }
@@ -220,11 +220,11 @@ impl World {
     }
 
     pub(crate) async fn balance(&self, account: AccountId) -> i64 {
-        self.store.balance(account).await.expect("a balance").balance.as_micros()
+        self.store.money().balance(account).await.expect("a balance").balance.as_micros()
     }
 
     pub(crate) async fn record(&self, message: MessageId) -> MessageRecord {
-        let found = self.store.message(ALICE, message).await.expect("the store answers");
+        let found = self.store.messages().find(ALICE, message).await.expect("the store answers");
         found.expect("the message is there")
     }
 
@@ -281,7 +281,7 @@ impl World {
 
     pub(crate) fn reopen(&mut self) {
         let options =
-            OpenOptions { record: self.store.has_record(), ..options(self.folder.path(), self.now) };
+            OpenOptions { record: self.store.record().is_kept(), ..options(self.folder.path(), self.now) };
         self.store = Store::open(&options).expect("the store opens again");
     }
 

@@ -31,7 +31,9 @@ impl LinkSlot<'_> {
             running.stop().await;
             self.group.links_here(-1);
             self.group.state.retire_link(self.number, self.group.gateway.clock.now());
-            if let Err(error) = self.group.gateway.store.release_link(self.group.id(), self.number).await {
+            if let Err(error) =
+                self.group.gateway.store.cluster().release_link(self.group.id(), self.number).await
+            {
                 tracing::warn!(%error, carrier.name = self.group.name(), "A link could not be given back; another node can use it when this one has ended");
             }
         }
@@ -46,10 +48,10 @@ impl LinkSlot<'_> {
                 return false;
             }
             let now = gateway.clock.moment();
-            let is_preferred = gateway.store.prefers_link(self.group.id(), self.number);
+            let is_preferred = gateway.store.cluster().prefers_link(self.group.id(), self.number);
             let since = *unwanted_since.get_or_insert(now);
             if is_preferred || since.plus(FREE_FOR) <= now {
-                match gateway.store.claim_link(self.group.id(), self.number).await {
+                match gateway.store.cluster().claim_link(self.group.id(), self.number).await {
                     Ok(true) => return true,
                     Ok(false) => unwanted_since = None,
                     Err(error) => {
@@ -73,7 +75,7 @@ impl LinkSlot<'_> {
                 () = gateway.clock.sleep(LOOK_EVERY) => {}
                 () = stopping.cancelled() => return,
             }
-            if gateway.store.prefers_link(self.group.id(), self.number) {
+            if gateway.store.cluster().prefers_link(self.group.id(), self.number) {
                 preferred_at = gateway.clock.moment();
             }
         }

@@ -121,14 +121,14 @@ impl<'a> CarrierMonitor<'a> {
         }
         self.receipts_checked_at = Some(now);
         let (store, wall) = (&group.gateway.store, group.gateway.clock.now());
-        let parked = store.parked(group.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
+        let parked = store.receipts().parked(group.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
         let lately = wall.minus(FIVE_MINUTES)..wall.minus(ANSWER_GRACE);
         let waiting: Vec<_> = parked.iter().filter(|receipt| lately.contains(&receipt.at)).collect();
         let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
         // A full page means that there may be more.
         let unmatched = ids_do_not_match(five_minutes.receipts, count) || waiting.len() == PAGE_ROWS;
         if unmatched && !self.unmatched {
-            let answers = store.recent_carrier_ids(group.id(), 1).await?;
+            let answers = store.receipts().recent_carrier_ids(group.id(), 1).await?;
             let detail = describe_unmatched(
                 five_minutes.receipts,
                 count,

@@ -315,7 +315,7 @@ async fn take_bind_slot(gateway: &Gateway, new: NewBind, max_binds: u32) -> Resu
         return Ok(place);
     }
     let mut older = gateway.binds.oldest_from(connection, peer);
-    let has_others = gateway.store.has_other_nodes();
+    let has_others = gateway.store.cluster().has_other_nodes();
     if older.is_none() && !has_others {
         return Err(full());
     }
@@ -349,7 +349,7 @@ async fn enter(gateway: &Gateway, new: NewBind, max_binds: u32) -> Result<Option
         return Ok(None);
     }
     let claimed = tokio::select! {
-        claimed = gateway.store.claim_bind(new.connection, max_binds) => claimed,
+        claimed = gateway.store.cluster().claim_bind(new.connection, max_binds) => claimed,
         () = gateway.clock.sleep(CLAIM_WAIT) => Err(StoreError::QueueTimeout),
     };
     let slot = match claimed {

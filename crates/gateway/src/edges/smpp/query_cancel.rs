@@ -31,7 +31,7 @@ impl QueryRequest {
         gateway: &Gateway,
         account: AccountId,
     ) -> Result<QueriedMessage, CommandStatus> {
-        let found = gateway.store.message_named(account, self.name).await;
+        let found = gateway.store.messages().find_named(account, self.name).await;
         let record = found.map_err(|_| CommandStatus::SYSERR)?.ok_or(CommandStatus::INVMSGID)?;
         if self.source.is_some_and(|source| source != record.from) {
             return Err(CommandStatus::INVMSGID);
@@ -86,7 +86,7 @@ impl CancelRequest {
 
     pub(super) async fn run(self, gateway: &Gateway, account: AccountId) -> Result<(), CommandStatus> {
         let CancelRequest { name, expected } = self;
-        match gateway.store.cancel(account, name, expected, gateway.clock.now()).await {
+        match gateway.store.messages().cancel(account, name, expected, gateway.clock.now()).await {
             Ok(CancelOutcome::Cancelled) => Ok(()),
             Ok(CancelOutcome::TooLate) => Err(CommandStatus::CANCELFAIL),
             Ok(CancelOutcome::NotFound) => Err(CommandStatus::INVMSGID),

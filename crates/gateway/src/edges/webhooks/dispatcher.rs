@@ -77,7 +77,7 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
         dispatcher.take_turn().await;
         tokio::select! {
             () = store.engine_came(), if dispatcher.leader().is_none() => dispatcher.lead().await,
-            woken = store.woken_endpoints(), if dispatcher.chooses() => {
+            woken = store.webhooks().woken_endpoints(), if dispatcher.chooses() => {
                 woken.into_iter().for_each(|endpoint| dispatcher.wake(endpoint));
             }
             Some((from, message)) = messages.recv() => dispatcher.read_message(from, message),
@@ -125,7 +125,7 @@ impl Dispatcher {
 
     fn sleep(&self) -> Duration {
         let gateway = &self.shared.gateway;
-        let longest = if gateway.store.has_nodes() { TELL_EVERY } else { SLEEP_MAX };
+        let longest = if gateway.store.cluster().has_nodes() { TELL_EVERY } else { SLEEP_MAX };
         match &self.role {
             Role::Leader(leader) if self.chooses() => {
                 leader.due.first().map_or(longest, |(due, _)| due.since(gateway.clock.now()).min(longest))
@@ -137,12 +137,13 @@ impl Dispatcher {
     /// Begins to choose who posts: this node has the engine now.
     async fn lead(&mut self) {
         let gateway = self.shared.gateway.clone();
-        match gateway.store.failing_endpoints().await {
+        match gateway.store.webhooks().failing_endpoints().await {
             Ok(failing) => self.shared.statuses.load_failing(failing),
             Err(fault) => tracing::error!(%fault, "Could not read the failing webhook endpoints"),
         }
         let moment = self.moment();
-        let listens_until = if gateway.store.has_other_nodes() { moment.plus(LISTEN_MAX) } else { moment };
+        let listens_until =
+            if gateway.store.cluster().has_other_nodes() { moment.plus(LISTEN_MAX) } else { moment };
         self.role = Role::Leader(Leader {
             spread: Spread::default(),
             due: BTreeSet::new(),
@@ -159,7 +160,7 @@ impl Dispatcher {
         if leader.listens_until <= moment {
             return;
         }
-        let nodes = self.shared.gateway.store.nodes();
+        let nodes = self.shared.gateway.store.cluster().nodes();
         let others = nodes.iter().filter(|node| node.is_alive && !node.is_this);
         if leader.spread.knows(others.map(|node| node.run)) {
             leader.listens_until = moment;
@@ -183,7 +184,7 @@ impl Dispatcher {
             return;
         }
         leader.read_at = moment.plus(READ_ALL_EVERY);
-        match shared.gateway.store.webhooks_waiting().await {
+        match shared.gateway.store.webhooks().waiting().await {
             Ok(waiting) => {
                 // A task of this node knows its own due time.
                 let waiting = waiting.into_iter().filter(|(endpoint, _)| !self.served.contains_key(endpoint));
@@ -327,7 +328,7 @@ impl Dispatcher {
 
     /// Tells the leader that this node is about to stop, and what its tasks leave.
     async fn leave(mut self, endings: &mut mpsc::Receiver<Ending>) {
-        if self.leader().is_some() || !self.shared.gateway.store.has_nodes() {
+        if self.leader().is_some() || !self.shared.gateway.store.cluster().has_nodes() {
             return;
         }
         if let Role::Helper(helper) = &mut self.role {

@@ -204,7 +204,7 @@ impl EndpointTask {
         let limit = wanted.saturating_add(u32::try_from(self.held.len()).unwrap_or(0));
         let gateway = &self.shared.gateway;
         let now = gateway.clock.now();
-        match gateway.store.take_webhooks(self.endpoint, None, now, limit).await {
+        match gateway.store.webhooks().take(self.endpoint, None, now, limit).await {
             Ok(WebhookPage { events, next_due }) => {
                 self.more = next_due.is_some_and(|due| due <= now);
                 self.next_due = next_due;
@@ -345,7 +345,7 @@ impl EndpointTask {
             if store_failed {
                 gateway.clock.sleep(FAULT_WAIT).await;
             }
-            let done = gateway.store.settle_webhooks(batch.clone(), gateway.clock.now()).await;
+            let done = gateway.store.webhooks().settle(batch.clone(), gateway.clock.now()).await;
             Settled { batch, done }
         }));
     }

@@ -196,11 +196,12 @@ async fn held_message_opens_a_case_and_an_approved_text_passes_for_seven_days() 
         assert_eq!(status_and_code(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"));
     }
     let store = &service.gateway().store;
-    let cases = store.reviews(None, None, None, 10).await.unwrap();
+    let cases = store.reviews().list(None, None, None, 10).await.unwrap();
     assert_eq!(cases.len(), 1, "repeated sends share one case");
     assert_eq!((cases[0].seen, cases[0].rules.as_slice()), (3, ["links".to_owned()].as_slice()));
     store
-        .decide_review(cases[0].id, true, "operator".to_owned(), String::new(), service.clock.now())
+        .reviews()
+        .decide(cases[0].id, true, "operator".to_owned(), String::new(), service.clock.now())
         .await
         .unwrap();
     assert_eq!(service.sms(ACME, DE, text).await.status, 202);

@@ -85,11 +85,11 @@ async fn error_403_recipient_opted_out() {
     let service = Service::start().await;
     let number = Msisdn::parse(DE).unwrap();
     let entry = OptOut::by_keyword(service.account(ACME), number, service.clock.now());
-    service.gateway().store.opt_out(entry).await.unwrap();
+    service.gateway().store.opt_outs().add(entry).await.unwrap();
     assert_eq!(status_and_code(&service.sms(ACME, DE, "hello").await), (403, "RECIPIENT_OPTED_OUT"));
     assert_eq!(service.sms("other", DE, "hello").await.status, 202, "the opt-out holds for one account only");
     assert_eq!(service.sms(ACME, "+4915112345679", "hello").await.status, 202);
-    service.gateway().store.opt_in(service.account(ACME), number).await.unwrap();
+    service.gateway().store.opt_outs().remove(service.account(ACME), number).await.unwrap();
     assert_eq!(service.sms(ACME, DE, "hello").await.status, 202);
 }
 

@@ -261,7 +261,7 @@ impl Service {
             reference: None,
             now: self.clock.now(),
         };
-        let outcome = self.gateway().store.post(entry).await.unwrap();
+        let outcome = self.gateway().store.money().post(entry).await.unwrap();
         assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
     }
 

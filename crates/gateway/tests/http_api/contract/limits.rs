@@ -73,7 +73,7 @@ async fn limit_inbound_page_size_default_100_maximum_500() {
             text: format!("reply {number} \"quoted\""),
             received_at: service.clock.now(),
         };
-        service.gateway().store.receive(inbound).await.unwrap();
+        service.gateway().store.inbound().receive(inbound).await.unwrap();
     }
     for (query, count, next) in [
         ("", "100", "100"),

@@ -222,7 +222,7 @@ async fn checks_are_applied_in_the_documented_order() {
 
     let number = Msisdn::parse("+447700900123").unwrap();
     let (account, now) = (service.account("domestic"), service.clock.now());
-    service.gateway().store.opt_out(OptOut::by_keyword(account, number, now)).await.unwrap();
+    service.gateway().store.opt_outs().add(OptOut::by_keyword(account, number, now)).await.unwrap();
     assert_eq!(
         status_and_code(&service.sms("domestic", "+447700900123", "http://").await),
         (403, "RECIPIENT_OPTED_OUT")
@@ -256,14 +256,14 @@ async fn retry_of_an_accepted_send_never_becomes_a_402_or_403() {
     assert_eq!(first.status, 202);
     let number = Msisdn::parse(DE).unwrap();
     let (account, now) = (service.account("poor"), service.clock.now());
-    service.gateway().store.opt_out(OptOut::by_keyword(account, number, now)).await.unwrap();
+    service.gateway().store.opt_outs().add(OptOut::by_keyword(account, number, now)).await.unwrap();
     let again = service.keyed("poor", "order-1", DE, "hello").await;
     assert_eq!(
         (again.status, again.field("message_id")),
         (200, first.field("message_id")),
         "opted out since"
     );
-    service.gateway().store.opt_in(account, number).await.unwrap();
+    service.gateway().store.opt_outs().remove(account, number).await.unwrap();
     assert_eq!(service.keyed("poor", "order-2", DE, "hello").await.status, 402);
     assert_eq!(service.keyed("poor", "order-1", DE, "hello").await.status, 200, "poor since");
     let reply = service.keyed("poor", "order-1", "+33612345678", "http://").await;

@@ -147,7 +147,7 @@ pub(crate) async fn play(opened: &Opened, carrier: &str, traffic: PastTraffic) -
         played.rejected += u32::try_from(sent.len()).unwrap_or(u32::MAX).saturating_sub(accepted);
     }
     player.port.close().await?;
-    opened.store.flush_record().await?;
+    opened.store.record().flush().await?;
     Ok(played)
 }
 

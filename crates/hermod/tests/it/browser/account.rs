@@ -25,7 +25,7 @@ async fn rejected_sender_is_found_requested_accepted_and_used() {
     make_user(&s, EMAIL, "alice", Role::Developer).await;
     let body = format!(r#"{{"to":"{PHONE}","from":"NewShop","text":"from a new sender"}}"#);
     assert_eq!(s.alice.post_body(&body).await.headers["x-error-code"], "SENDER_NOT_APPROVED");
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let tab = Tab::signed_in(&s.origin()).await;
     tab.arrives_at("/accounts/alice").await;
     tab.press("Request log").await;

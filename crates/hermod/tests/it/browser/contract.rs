@@ -83,7 +83,7 @@ async fn reply_of_a_handset_is_answered_and_held_messages_and_the_rate_are_shown
     // One request a second: the first is held, the second is too fast.
     assert_eq!(s.alice.send(PHONE, "see bit.ly").await.headers["x-error-code"], "HELD_FOR_REVIEW");
     assert_eq!(s.alice.send(PHONE, "too fast").await.headers["x-error-code"], "RATE_LIMITED");
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     tab.go("/accounts/alice/held").await;
     tab.sees("see bit.ly").await;
     tab.go("/accounts/alice/limits").await;

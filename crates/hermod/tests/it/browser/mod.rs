@@ -34,6 +34,6 @@ async fn make_user(s: &Scenario, email: &str, account: &str, role: Role) {
 async fn delivered_message(s: &Scenario, to: &str, text: &str) -> String {
     let id = s.alice.send(to, text).await.accepted();
     s.alice.status_of(&id).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     id
 }

@@ -117,8 +117,12 @@ async fn check_messages(store: &Store, acknowledged: &BTreeMap<u64, String>, see
     let mut unreported = 0;
     for (index, id) in acknowledged {
         let id = MessageId::parse(id).expect("a message id");
-        let message =
-            store.message(account, id).await.expect("a read").expect("an acknowledged message exists");
+        let message = store
+            .messages()
+            .find(account, id)
+            .await
+            .expect("a read")
+            .expect("an acknowledged message exists");
         let text = format!("{TEXT}{index:010}");
         let taken = seen.taken.get(&text);
         match message.state {
@@ -141,7 +145,7 @@ async fn check_messages(store: &Store, acknowledged: &BTreeMap<u64, String>, see
         }
     }
     let count = i64::try_from(acknowledged.len() as u64 + LATE).expect("some messages");
-    let balance = store.balance(account).await.expect("a read").balance;
+    let balance = store.money().balance(account).await.expect("a read").balance;
     let expected = gateways::OPENING_MICROS - count * gateways::PRICE_MICROS;
     assert_eq!(balance.as_micros(), expected, "the balance after {count} messages");
     unreported
@@ -154,7 +158,7 @@ async fn check_parked(store: &Store, carriers: &[(&str, SimulatedCarrier)], doub
     for (name, carrier) in carriers {
         let counts = carrier.record().counts();
         assert_eq!(counts.receipts_rejected, 0, "{name}: receipts are taken");
-        let kept = store.parked(carrier_id(store, name).await, u32::MAX).await.expect("a read");
+        let kept = store.receipts().parked(carrier_id(store, name).await, u32::MAX).await.expect("a read");
         parked += kept.len() as u64;
     }
     assert!(parked <= doubts, "{parked} receipts match nothing, and only {doubts} parts were in doubt");

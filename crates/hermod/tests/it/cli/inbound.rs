@@ -21,7 +21,7 @@ fn receive(fixture: &OperatorFixture, texts: &[&str]) {
             now,
         };
         let store = Store::open(&options).expect("the folder opens");
-        let rows = store.catalogue().await.expect("a catalogue");
+        let rows = store.setup().rows().await.expect("a catalogue");
         let shop = rows.iter().find(|row| row.kind == "account" && row.name == "shop").expect("a shop");
         for text in texts {
             let inbound = Inbound {
@@ -31,7 +31,7 @@ fn receive(fixture: &OperatorFixture, texts: &[&str]) {
                 text: (*text).to_owned(),
                 received_at: now,
             };
-            store.receive(inbound).await.expect("it is stored");
+            store.inbound().receive(inbound).await.expect("it is stored");
         }
         store.close().await.expect("it closes");
     });

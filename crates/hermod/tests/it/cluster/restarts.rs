@@ -179,7 +179,7 @@ async fn careful_customers_notice_no_restart_of_any_node() {
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     command(&cluster.data(0), &["apply", path(&file)]);
     for node in cluster.nodes.iter().flatten() {
-        Esme::wait_until_known(node.smpp_address(), "alice").await;
+        Esme::wait_until_bound(node.smpp_address(), "alice").await;
     }
     let (http, smpp) = (Customer::paced(20.0), SmppCustomer::default());
     let addresses = |cluster: &Cluster| -> Vec<SocketAddr> {

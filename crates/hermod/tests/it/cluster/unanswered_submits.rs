@@ -90,7 +90,7 @@ async fn every_submit_through_a_surviving_node_is_answered_when_the_engine_is_ki
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     command(&cluster.data(0), &["apply", path(&file)]);
     for node in cluster.nodes.iter().flatten() {
-        Esme::wait_until_known(node.smpp_address(), "alice").await;
+        Esme::wait_until_bound(node.smpp_address(), "alice").await;
     }
     let customer = Customer::default();
     for cycle in 0..cycles(3) {

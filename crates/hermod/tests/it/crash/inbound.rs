@@ -123,7 +123,7 @@ async fn compare(folder: &Path, said: u64, brought: &BTreeMap<String, u32>) {
     let account = account_id(&store).await;
     let (mut last, mut texts) = (0, BTreeMap::new());
     loop {
-        let page = store.inbound(account, last, 500).await.expect("a read");
+        let page = store.inbound().list(account, last, 500).await.expect("a read");
         let Some(end) = page.last() else { break };
         let expect: Vec<u64> = (last + 1..=end.id).collect();
         assert_eq!(page.iter().map(|record| record.id).collect::<Vec<_>>(), expect, "no gaps");

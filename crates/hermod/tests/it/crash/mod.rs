@@ -255,12 +255,16 @@ async fn check_each_message(store: &StoreAddress, data: &Path, ids: impl Iterato
     let mut count: i64 = 0;
     for id in ids {
         let id = hermod_domain::ids::MessageId::parse(id).expect("a message id");
-        let message =
-            store.message(account, id).await.expect("a read").expect("an acknowledged message exists");
+        let message = store
+            .messages()
+            .find(account, id)
+            .await
+            .expect("a read")
+            .expect("an acknowledged message exists");
         assert!(message.state.is_final(), "message {id} is {}", message.state);
         count += 1;
     }
-    let balance = store.balance(account).await.expect("a read").balance;
+    let balance = store.money().balance(account).await.expect("a read").balance;
     let expected = gateways::OPENING_MICROS - count * gateways::PRICE_MICROS;
     assert_eq!(balance.as_micros(), expected, "the balance after {count} messages");
     store.close().await.expect("the store closes");

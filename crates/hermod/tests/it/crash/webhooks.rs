@@ -108,7 +108,7 @@ async fn assert_no_waiting_or_failed_events(data: &Path) {
     let account = account_id(&store).await;
     for status in [WebhookStatus::Waiting, WebhookStatus::Failed] {
         let filter = WebhookFilter { kind: None, status: Some(status) };
-        let listed = store.webhook_events(account, filter, None, 10).await.expect("a read");
+        let listed = store.webhooks().list(account, filter, None, 10).await.expect("a read");
         assert!(listed.is_empty(), "{listed:?}");
     }
     store.close().await.expect("the store closes");

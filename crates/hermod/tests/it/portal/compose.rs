@@ -84,7 +84,7 @@ async fn preview_equals_what_the_send_charges_and_double_submit_sends_once() {
     for (index, (text, encoding, parts, price)) in texts.iter().enumerate() {
         let once = format!("once-{index}");
         let form = Form { from: "", to: TO, text, once: &once, price };
-        let before = s.gateway().store.balance(account(&s)).await.expect("a balance").balance;
+        let before = s.gateway().store.money().balance(account(&s)).await.expect("a balance").balance;
         let shown = preview(&mut browser, &form).await;
         assert_eq!(shown["price"], *price, "{shown}");
         assert_eq!(shown["parts"].as_array().expect("parts").len(), *parts, "{shown}");
@@ -92,11 +92,12 @@ async fn preview_equals_what_the_send_charges_and_double_submit_sends_once() {
         assert_eq!((shown["can_send"].as_bool(), codes(&shown).len()), (Some(true), 0), "{shown}");
         let joined: String = runs(&shown).into_iter().map(|(text, _)| text).collect();
         assert_eq!(joined, **text);
-        assert_eq!(s.gateway().store.balance(account(&s)).await.expect("a balance").balance, before);
+        assert_eq!(s.gateway().store.money().balance(account(&s)).await.expect("a balance").balance, before);
         let sent = send(&mut browser, &form).await;
         assert_eq!(sent.status, 303, "{}", sent.text);
         let id = message_id(&sent).to_owned();
-        let charged = before.checked_sub(s.gateway().store.balance(account(&s)).await.expect("one").balance);
+        let charged =
+            before.checked_sub(s.gateway().store.money().balance(account(&s)).await.expect("one").balance);
         assert_eq!(charged.expect("a charge").to_string(), **price);
         let again = send(&mut browser, &form).await;
         assert_eq!(message_id(&again), id);
@@ -163,7 +164,7 @@ async fn every_rejection_is_shown_before_sending_and_nothing_is_sent() {
     assert_eq!(codes(&preview(&mut browser, &nowhere).await), ["NO_PRICE"]);
     let invalid = Form { from: "", to: "0151 12345", ..form };
     assert_eq!(codes(&preview(&mut browser, &invalid).await), ["INVALID_NUMBER"]);
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     s.assert_carrier_received_nothing();
     s.alice.assert_balance("100").await;
     s.end().await;
@@ -184,7 +185,7 @@ async fn price_that_changed_since_the_preview_is_refused() {
     let id = message_id(&sent).to_owned();
     s.alice.status_of(&id).becomes("delivered").await;
     // The request log has the send under the user's address.
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let query = RequestsQuery { account: Some("alice".to_owned()), ..RequestsQuery::default() };
     let log = list_requests(s.gateway(), query).await.expect("the log");
     assert!(
@@ -196,7 +197,7 @@ async fn price_that_changed_since_the_preview_is_refused() {
     assert!(again.text.contains(">\nhello</textarea>") && again.text.contains(TO), "{}", again.text);
     let other = s.bob.send("+4915112345679", "of bob").await.accepted();
     s.bob.status_of(&other).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     assert_eq!(browser.get(&format!("/accounts/alice/compose?again={other}")).await.status, 404);
     s.end().await;
 }

@@ -153,7 +153,7 @@ async fn furnished() -> Scenario {
     }
     let refused = s.alice.send("+4915112345678", "").await;
     assert_eq!(refused.status, 400, "{}", refused.body);
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     s
 }
 

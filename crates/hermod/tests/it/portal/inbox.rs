@@ -54,7 +54,7 @@ async fn thread_has_both_directions_and_is_replied_to_at_the_shown_price() {
     assert_eq!(sent.status, 303, "{}", sent.text);
     let message = sent.location().rsplit('/').next().expect("an id").to_owned();
     s.alice.status_of(&message).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let thread = browser.get(&format!("/accounts/alice/inbox/{own}")).await;
     let (asked, answered) = (thread.text.find("Is it there?"), thread.text.find("Yes, since noon."));
     assert!(asked.is_some() && asked < answered, "{}", thread.text);

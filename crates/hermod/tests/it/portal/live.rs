@@ -75,7 +75,7 @@ async fn frames_arrive_and_are_resumed_after_a_break() {
     let mut events = Events::open(&browser, None).await;
     let own = s.alice.send("+4915112345678", "first").await.accepted();
     let other = s.bob.send("+4915112345679", "of bob").await.accepted();
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     assert!(events.wait_for(&own).await);
     assert!(
         events.text.contains("event: frame") && events.text.contains("+4915112345678"),
@@ -85,12 +85,12 @@ async fn frames_arrive_and_are_resumed_after_a_break() {
     // What the carrier is called concerns the operator.
     assert!(!events.text.contains("acme"), "{}", events.text);
     s.alice.status_of(&own).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     assert!(events.wait_for("\"delivered\"").await);
     let last = events.last_id();
     drop(events);
     let missed = s.alice.send("+4915112345670", "second").await.accepted();
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let mut resumed = Events::open(&browser, Some(last)).await;
     assert!(resumed.wait_for(&missed).await);
     assert!(!resumed.text.contains(&own) && !resumed.text.contains(&other), "{}", resumed.text);
@@ -106,7 +106,7 @@ async fn feed_is_masked_for_billing_and_ends_with_the_session() {
     let mut browser = member(&s, "bill@example.com", "alice", Role::Billing).await;
     let mut events = Events::open(&browser, None).await;
     let id = s.alice.send("+4915112345678", "private").await.accepted();
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     assert!(events.wait_for(&id).await);
     assert!(
         events.text.contains("+491********78") && !events.text.contains("15112345678"),

@@ -135,7 +135,7 @@ async fn invited_user_chooses_a_password_and_sees_messages_of_the_own_account_on
     let own = s.alice.send("+4915112345678", "hello portal").await.accepted();
     let other = s.bob.send("+4915112345679", "of bob").await.accepted();
     s.alice.status_of(&own).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Owner).await;
     assert_eq!(browser.get("/").await.location(), "/accounts/alice");
     let home = browser.get("/accounts/alice").await;
@@ -241,7 +241,7 @@ async fn billing_sees_neither_texts_nor_whole_numbers_and_a_removed_user_is_sign
     let s = Scenario::with(Script::new()).await;
     let id = s.alice.send("+4915112345678", "a private text").await.accepted();
     s.alice.status_of(&id).becomes("delivered").await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "bill@example.com", "alice", Role::Billing).await;
     for path in ["/accounts/alice/messages".to_owned(), format!("/accounts/alice/messages/{id}")] {
         let page = browser.get(&path).await;

@@ -22,7 +22,7 @@ async fn home_leads_through_the_first_steps_and_names_what_needs_attention() {
         let id = s.carol.send("+4915112345678", &format!("message {index}")).await.accepted();
         s.carol.status_of(&id).becomes("delivered").await;
     }
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let home = browser.get("/accounts/carol").await;
     assert!(home.text.contains("INSUFFICIENT_CREDIT") && !home.text.contains("Your first message"));
     assert!(home.text.contains("class=\"figure\">10<"), "{}", home.text);
@@ -53,7 +53,7 @@ async fn message_page_explains_a_failure_and_shows_webhook_responses() {
     s.alice.status_of(&id).becomes("undeliverable").await;
     hooks.wait_for(1, crate::real_time::PATIENCE).await;
     s.wait_for_webhook_event(|event| event.attempts == 1).await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Developer).await;
     let page = browser.get(&format!("/accounts/alice/messages/{id}")).await;
     for shown in [
@@ -88,7 +88,7 @@ async fn export_has_the_filtered_messages_and_is_masked_for_billing() {
     for (customer, id) in [(&s.alice, &first), (&s.alice, &second), (&s.bob, &other)] {
         customer.status_of(id).becomes("delivered").await;
     }
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Viewer).await;
     let file = browser.get("/accounts/alice/messages.csv").await;
     assert!(file.headers["content-type"].starts_with("text/csv"), "{:?}", file.headers);

@@ -17,7 +17,7 @@ async fn rejected_call_is_shown_with_its_remedy() {
     let request = rejected.headers["x-request-id"].clone();
     let message = s.alice.send("+4915112345678", "accepted").await.accepted();
     s.bob.post_body(r#"{"to": "+33612345678", "text": "of bob"}"#).await;
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Developer).await;
     let page = browser.get(PAGE).await;
     for shown in
@@ -54,7 +54,7 @@ async fn older_requests_are_on_the_next_page() {
         // The log keeps a few successful calls a second.
         s.skip(Duration::from_secs(1));
     }
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let browser = member(&s, "ann@example.com", "alice", Role::Viewer).await;
     let rows = |text: &str| text.matches("GET /api/v1/balance").count();
     let first = browser.get(&format!("{PAGE}?kind=http")).await;

@@ -214,7 +214,7 @@ async fn limits_show_what_was_rejected_and_a_daily_limit_that_is_used_up() {
     s.alice.send(TO, "one").await.accepted();
     let over = s.alice.send(TO, "two").await;
     assert_eq!(over.headers["x-error-code"], "TRAFFIC_CONTROL");
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let owner = member(&s, "ann@example.com", "alice", Role::Owner).await;
     let page = owner.get("/accounts/alice/limits").await;
     for shown in

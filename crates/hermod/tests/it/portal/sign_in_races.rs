@@ -204,13 +204,13 @@ async fn mailed_link_and_password_together_prove_a_user_who_keeps_the_second_fac
 /// Makes dev@example.com a user of the account bob who has no proof of the address.
 async fn unproven_member(s: &Scenario) -> Browser {
     let dev = member(s, "dev@example.com", "bob", Role::Owner).await;
-    let rows = s.gateway().store.catalogue().await.expect("rows");
+    let rows = s.gateway().store.setup().rows().await.expect("rows");
     let mut row = rows.into_iter().find(|row| row.name == "dev@example.com").expect("a user");
     let proven = row.body.replace("\"is_proven\":true", "\"is_proven\":false");
     assert_ne!(proven, row.body);
     row.body = proven;
     let put = CatalogueChange { put: vec![row], ..Default::default() };
-    s.gateway().store.change_catalogue(put).await.expect("it is written");
+    s.gateway().store.setup().change(put).await.expect("it is written");
     s.gateway().set_catalogue(stored_catalogue(s).await);
     dev
 }

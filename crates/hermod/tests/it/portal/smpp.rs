@@ -50,7 +50,7 @@ async fn bind_card_has_the_real_port_and_live_and_rejected_binds_are_listed() {
     assert_eq!(wrong, CommandStatus::INVPASWD);
     let (esme, bound) = bind(&s, BindType::Transmitter, OLD).await;
     assert_eq!(bound, CommandStatus::OK);
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let page = dev.get(SMPP).await;
     let port = s.smpp_address().port().to_string();
     for shown in [
@@ -128,7 +128,7 @@ async fn allow_list_rejects_binds_and_other_accounts_and_roles_cannot_change_it(
     let saved = change(&mut dev, &list, "allow_list=203.0.113.0%2F24").await;
     assert_eq!(saved.location(), format!("{SMPP}?done=list-saved"));
     assert_eq!(bind(&s, BindType::Transceiver, OLD).await.1, CommandStatus::BINDFAIL);
-    s.gateway().store.flush_record().await.expect("the record is written");
+    s.gateway().store.record().flush().await.expect("the record is written");
     let page = dev.get(SMPP).await;
     assert!(page.text.contains("The address is not on the allow-list of the connection."), "{}", page.text);
     for path in ["bob-http/rotate", "bob-http/allow-list", "nothing/rotate"] {

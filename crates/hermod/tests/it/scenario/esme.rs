@@ -97,14 +97,15 @@ impl Esme {
         Some((esme, status))
     }
 
-    /// Waits until a node knows a connection that another one has got. Wrong binds are limited, so it does not try often.
-    pub(crate) async fn wait_until_known(address: SocketAddr, system_id: &str) {
-        let known = async {
+    /// Tries to bind until it succeeds: a node may not know yet a connection that another one has got, and one with too many
+    /// sessions tells the customer to try again. Wrong binds are limited, so it does not try often.
+    pub(crate) async fn wait_until_bound(address: SocketAddr, system_id: &str) {
+        let bound = async {
             while !matches!(Esme::try_bind_at(address, system_id).await, Some((_, CommandStatus::OK))) {
                 pause(TRY_EVERY).await;
             }
         };
-        within(PATIENCE, known).await.expect("the node knows the connection in time");
+        within(PATIENCE, bound).await.expect("the bind succeeds in time");
     }
 
     pub(crate) async fn try_bind(

@@ -9,7 +9,7 @@ use std::time::Duration;
 impl Scenario {
     /// Returns the texts of unassigned messages.
     pub(crate) async fn unassigned_texts(&self) -> Vec<String> {
-        let unowned = self.gateway().store.unassigned_inbound(None, 100).await.expect("the store answers");
+        let unowned = self.gateway().store.inbound().unassigned(None, 100).await.expect("the store answers");
         unowned.into_iter().map(|message| message.text).collect()
     }
 
@@ -21,7 +21,7 @@ impl Scenario {
         let store = &self.gateway().store;
         let (account, started) = (account_id(store).await, now());
         loop {
-            let events = store.webhook_events(account, WebhookFilter::default(), None, 10).await;
+            let events = store.webhooks().list(account, WebhookFilter::default(), None, 10).await;
             let mut events = events.expect("the store answers");
             assert!(events.len() < 2, "{events:?}");
             if let Some(event) = events.pop_if(|event| is_so(event)) {
@@ -34,7 +34,8 @@ impl Scenario {
 
     /// Returns the given-up reports with their reasons.
     pub(crate) async fn given_up(&self) -> Vec<String> {
-        let given_up = self.gateway().store.given_up(None, None, 100).await.expect("the store answers");
+        let given_up =
+            self.gateway().store.reports().given_up(None, None, 100).await.expect("the store answers");
         let told = given_up.into_iter().map(|report| {
             let what = report.status.map_or("MO", |status| status.word());
             match report.reason {

@@ -33,7 +33,7 @@ async fn password_is_stored_as_hash_kept_and_changed() {
     let hidden = "~connection c (password \"(hidden)\" -> \"(hidden)\")";
     assert_eq!(applied(&store, &other).await, hidden);
     assert!(passwords::matches(&pepper(), b"secret09", &access(&store, "me").await.password_hash));
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let shown = shown_one(&rows, Kind::Connection, "c").unwrap().unwrap();
     assert!(!shown.contains_key("password"), "{shown:?}");
     assert!(!format!("{:?}", wanted(&other)).contains("secret09"));
@@ -100,7 +100,7 @@ async fn absent_fields_have_defaults_and_the_others_are_stored() {
     let (_, view) = catalogue.accounts().next().unwrap();
     assert_eq!((view.account.tier, view.account.smpp_rate), (Tier::Enterprise, Some(25_000)));
     assert_eq!(view.account.stop_words, ["Basta", "no more"]);
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let shown = shown_one(&rows, Kind::Connection, "c").unwrap().unwrap();
     assert_eq!(shown["bind_types"].to_string(), r#"["transmitter","receiver"]"#);
     let plan = apply(&store, &pepper(), &wanted(&all), NOW).await.unwrap();

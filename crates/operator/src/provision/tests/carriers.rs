@@ -123,7 +123,7 @@ async fn carrier_with_every_field_is_stored_and_exported() {
     assert_eq!(stored.tls, Some(tls));
     assert_eq!(applied(&store, &text).await, "=carrier acme");
 
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let entry = shown_one(&rows, Kind::Carrier, "acme").unwrap().unwrap();
     for (field, expect) in [
         ("receipt_wait", json!("2d")),
@@ -156,7 +156,7 @@ async fn default_values_are_not_exported() {
         format!("{PLAIN}tls = false\nlinks = 1\nversion = \"3.4\"\nsource = {{}}\nids = \"none\"\n");
     assert_eq!(applied(&store, &explicit).await, "~carrier acme (links 4 -> null) (tls true -> null)");
     assert_eq!(applied(&store, PLAIN).await, "=carrier acme");
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let entry = shown_one(&rows, Kind::Carrier, "acme").unwrap().unwrap();
     let fields: Vec<&str> = entry.keys().map(String::as_str).collect();
     let expect =
@@ -278,7 +278,7 @@ async fn routes_have_account_area_sender_priorities_and_weights() {
         .collect();
     assert!(placed.contains(&vec![(1, 1, 70), (2, 1, 30), (3, 3, 1)]), "{placed:?}");
     assert!(placed.contains(&vec![(2, 1, 1), (1, 2, 1)]), "{placed:?}");
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let routes = shown(&rows, Kind::Route).unwrap();
     assert_eq!(
         Value::Object(routes["shop/262-01@+4915112345678"].clone()),

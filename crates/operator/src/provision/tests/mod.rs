@@ -133,11 +133,11 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
         "0.075"
     );
     assert_eq!(catalogue.carriers()[0].0, everyones_route(&catalogue, to).unwrap());
-    assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
+    assert_eq!(store.money().balance(connection.account).await.unwrap().balance.to_string(), "100");
 
     let again = applied(&store, EXAMPLE_TOML).await;
     assert!(again.split(", ").all(|change| change.starts_with(['=', '?'])), "{again}");
-    assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
+    assert_eq!(store.money().balance(connection.account).await.unwrap().balance.to_string(), "100");
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn no_clear_secret_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     assert!(rows.iter().all(|row| !row.body.contains("change-me")));
     assert!(!wanted(EXAMPLE_TOML).to_toml().contains("change-me"));
     assert!(!wanted(EXAMPLE_TOML).to_toml().contains("secret08"));
@@ -156,7 +156,7 @@ async fn later_file_updates_by_name_and_keeps_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
-    let before = store.catalogue().await.unwrap();
+    let before = store.setup().rows().await.unwrap();
     let actual = applied(
         &store,
         "[[key]]\nkey = \"shop-key-2\"\nsecret = \"another-random-text-of-theirs\"\nconnection = \"shop-http\"\n\
@@ -170,14 +170,14 @@ async fn later_file_updates_by_name_and_keeps_numbers() {
         "~account shop (countries [\"AT\",\"CH\",\"DE\",\"FR\"] -> \"*\"), +account bank, \
          =sender shop/Shop, +key shop-key-2"
     );
-    let after = store.catalogue().await.unwrap();
+    let after = store.setup().rows().await.unwrap();
     for row in &before {
         let same = after.iter().find(|other| other.kind == row.kind && other.name == row.name).unwrap();
         assert_eq!(same.id, row.id, "{} {}", row.kind, row.name);
     }
     let of = |name: &str| after.iter().find(|row| row.kind == "account" && row.name == name).unwrap().id;
     assert_ne!(of("shop"), of("bank"));
-    let shop = store.balance(AccountId::new(of("shop"))).await.unwrap();
+    let shop = store.money().balance(AccountId::new(of("shop"))).await.unwrap();
     assert_eq!(shop.balance.to_string(), "100", "an opening balance is posted once");
 }
 
@@ -189,7 +189,7 @@ async fn opening_balance_is_posted_once_if_a_plan_is_applied_twice() {
     let plan = prepare(&store, &pepper(), &wanted(text), NOW).await.unwrap();
     for _ in 0..2 {
         carry_out(&store, &plan, NOW).await.unwrap();
-        assert_eq!(store.balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
+        assert_eq!(store.money().balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
     }
     assert_eq!(applied(&store, text).await, "=account shop");
 }
@@ -278,7 +278,7 @@ async fn exported_entries_apply_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let mut shown_things = 0;
     for kind in Kind::ALL {
         for (name, fields) in shown(&rows, kind).unwrap() {

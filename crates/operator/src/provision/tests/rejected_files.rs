@@ -7,7 +7,7 @@ async fn inconsistent_file_is_rejected_completely() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
-    let before = store.catalogue().await.unwrap();
+    let before = store.setup().rows().await.unwrap();
     for (text, expect) in [
         (
             "[[route]]\nprefix = \"*\"\ncarriers = [\"x\"]",
@@ -100,7 +100,7 @@ async fn inconsistent_file_is_rejected_completely() {
         ),
     ] {
         assert_eq!(applied(&store, text).await, format!("refused: {expect}"));
-        assert_eq!(store.catalogue().await.unwrap(), before, "{text}");
+        assert_eq!(store.setup().rows().await.unwrap(), before, "{text}");
     }
 }
 

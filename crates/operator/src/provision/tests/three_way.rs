@@ -13,7 +13,7 @@ const SHOP: &str = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nverified =
 
 /// Changes fields of an entry as a command or the operator API does.
 async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let before = shown_one(&rows, kind, name).unwrap().expect("it is there");
     let (_, wanted) = wanted_entry(kind, name, merged(before, patch.as_object().unwrap().clone())).unwrap();
     let plan = prepare_over(rows, &pepper(), &wanted, NOW).unwrap();
@@ -22,12 +22,12 @@ async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
 
 async fn removed_by_command(store: &Store, kind: Kind, name: &str) {
     let wanted = WantedSetup::removing(Removal { kind, name: name.to_owned() });
-    let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
+    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
     carry_out(store, &plan, NOW).await.unwrap();
 }
 
 async fn field(store: &Store, kind: Kind, name: &str, field: &str) -> Value {
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let entry = shown_one(&rows, kind, name).unwrap().expect("it is there");
     entry.get(field).cloned().unwrap_or_default()
 }
@@ -120,7 +120,7 @@ async fn secrets_changed_by_command_are_kept() {
     );
     forced(&store, SHOP).await;
     assert!(pepper().matches("the-long-secret-of-the-file", &digest(&load_catalogue(&store).await.unwrap())));
-    let remembered = store.provisioned().await.unwrap();
+    let remembered = store.setup().provisioned().await.unwrap();
     assert!(remembered.iter().any(|row| row.body.contains("argon2")), "a password only as its hash");
     for secret in ["the-long-secret-of-the-file", "another-long-one-in-the-file", "first-08"] {
         assert!(remembered.iter().all(|row| !row.body.contains(secret)), "{secret}");
@@ -160,7 +160,7 @@ async fn entry_created_again_after_a_file_removed_it_is_kept() {
         json!({"connection": "c", "secret": "made-by-a-command-and-long"}).as_object().unwrap().clone(),
     )
     .unwrap();
-    let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &made, NOW).unwrap();
+    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &made, NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
     assert_eq!(applied(&store, remove).await, "!key k");
     assert_eq!(forced(&store, remove).await, "-key k");
@@ -173,9 +173,9 @@ async fn dry_run_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     prepare(&store, &pepper(), &wanted(SHOP), NOW).await.unwrap();
-    assert_eq!(store.provisioned().await.unwrap(), []);
+    assert_eq!(store.setup().provisioned().await.unwrap(), []);
     applied(&store, SHOP).await;
-    assert_eq!(store.provisioned().await.unwrap().len(), 6, "five entries and the sender of one");
+    assert_eq!(store.setup().provisioned().await.unwrap().len(), 6, "five entries and the sender of one");
     store.close().await.unwrap();
 }
 
@@ -187,10 +187,10 @@ async fn file_applied_again_keeps_a_rotation_and_its_overlap() {
     let (secret, password) = (Secret::new("a-rotated-secret-of-26-chars"), Secret::new("second08"));
     let overlap = Duration::from_secs(86_400);
     let replacement = |secret| Replacement { secret, overlap };
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let plan = rotate_key_secret(rows, &pepper(), "k", &replacement(&secret), NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     let plan = rotate_connection_password(rows, &pepper(), "c", &replacement(&password), NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
     let valid_secrets = async |now| {
@@ -218,7 +218,7 @@ async fn file_applied_again_keeps_a_rotation_and_its_overlap() {
     commanded(&store, Kind::Key, "k", json!({"secret": "the-third-secret-of-26-chars"})).await;
     commanded(&store, Kind::Connection, "c", json!({"password": "third-08"})).await;
     assert_eq!(valid_secrets(NOW).await, ([false, false], [false, false]), "a given secret ends it");
-    let rows = store.catalogue().await.unwrap();
+    let rows = store.setup().rows().await.unwrap();
     assert!(rotate_connection_password(rows, &pepper(), "none", &replacement(&password), NOW).is_err());
     store.close().await.unwrap();
 }

@@ -98,7 +98,7 @@ async fn secret_is_staged_switched_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let step = async |step: Rotation| {
-        let rows = store.catalogue().await.unwrap();
+        let rows = store.setup().rows().await.unwrap();
         let plan = rotate(rows, &pepper(), "a", &step, NOW).map_err(|refusal| refusal.to_string())?;
         carry_out(&store, &plan, NOW).await.unwrap();
         Ok::<_, String>(())
@@ -136,7 +136,7 @@ async fn file_applied_again_does_not_undo_a_rotation() {
     let given =
         |secret| file(&format!("dlr_webhook = \"https://a.example/\"\nwebhook_secret = \"{secret}\"\n"));
     let step = async |step: Rotation| {
-        let plan = rotate(store.catalogue().await.unwrap(), &pepper(), "a", &step, NOW).unwrap();
+        let plan = rotate(store.setup().rows().await.unwrap(), &pepper(), "a", &step, NOW).unwrap();
         carry_out(&store, &plan, NOW).await.unwrap();
     };
     let old = given("the-old-secret-of-a");

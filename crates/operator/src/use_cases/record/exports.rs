@@ -129,7 +129,7 @@ impl Rows {
             Source::Done => return Ok(None),
             Source::Messages { scope, filter, before, reader } => {
                 let limits = SearchLimits { before: *before, rows: PAGE_ROWS };
-                let page = store.search_messages(*scope, (**filter).clone(), limits).await?;
+                let page = store.record().search_messages(*scope, (**filter).clone(), limits).await?;
                 page.rows.iter().for_each(|message| push_message(&mut csv, &names.message(message), *reader));
                 match page.next {
                     Some(next) => *before = Some(next),
@@ -137,7 +137,7 @@ impl Rows {
                 }
             }
             Source::Requests { scope, filter, before } => {
-                let page = store.request_log(*scope, (**filter).clone(), *before, PAGE_ROWS).await?;
+                let page = store.record().request_log(*scope, (**filter).clone(), *before, PAGE_ROWS).await?;
                 page.rows.iter().for_each(|(_, entry)| push_request(&mut csv, &request_view(&names, entry)));
                 match page.next {
                     Some(next) => *before = Some(next),
@@ -149,7 +149,7 @@ impl Rows {
                 let end = next.plus(query.resolution.length() * PAGE_INTERVALS).min(query.until);
                 let slice =
                     hermod_store::record::StatisticsQuery { from: *next, until: end, ..query.clone() };
-                let rows = store.statistics(*scope, slice).await?;
+                let rows = store.record().statistics(*scope, slice).await?;
                 rows.iter().for_each(|row| push_statistic(&mut csv, &row_view(&names, query.by, row)));
                 if end < query.until {
                     *next = end;

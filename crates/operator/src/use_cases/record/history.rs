@@ -25,7 +25,7 @@ pub async fn show_message(
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
     let scope = scope_of(gateway, account)?;
     let id = MessageId::parse(id).ok_or_else(missing)?;
-    let history = gateway.store.message_history(scope, id).await?.ok_or_else(missing)?;
+    let history = gateway.store.record().message_history(scope, id).await?.ok_or_else(missing)?;
     Ok(detail_of(&Names::of(gateway), &history))
 }
 

@@ -22,7 +22,7 @@ pub fn watch_live(
     after: Option<u64>,
 ) -> Result<LiveFeed, OperatorRefusal> {
     let scope = scope_of(gateway, query.account.as_deref())?;
-    let watch = gateway.store.watch(scope, after)?;
+    let watch = gateway.store.record().watch(scope, after)?;
     Ok(LiveFeed { gateway: gateway.clone(), watch })
 }
 

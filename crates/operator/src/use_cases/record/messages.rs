@@ -21,7 +21,7 @@ pub async fn search_messages(
 ) -> Result<MessagesView, OperatorRefusal> {
     let (scope, filter) = filter_of(gateway, &query)?;
     let limits = SearchLimits { before: cursor(query.cursor.as_deref())?, rows: Limit::of(query.limit) };
-    let page = gateway.store.search_messages(scope, filter, limits).await?;
+    let page = gateway.store.record().search_messages(scope, filter, limits).await?;
     let names = Names::of(gateway);
     Ok(MessagesView {
         items: page.rows.iter().map(|message| names.message(message)).collect(),
@@ -34,11 +34,11 @@ pub async fn search_messages(
 /// Counts messages.
 pub async fn count_messages(gateway: &Gateway, query: MessagesQuery) -> Result<CountView, OperatorRefusal> {
     let (scope, filter) = filter_of(gateway, &query)?;
-    let (count, exact) = match gateway.store.count_messages(scope, filter).await? {
+    let (count, exact) = match gateway.store.record().count_messages(scope, filter).await? {
         Count::Exactly(count) => (count, true),
         Count::AtLeast(count) => (count, false),
     };
-    Ok(CountView { count, exact, record: gateway.store.record_status().into() })
+    Ok(CountView { count, exact, record: gateway.store.record().status().into() })
 }
 
 /// Looks for a text in the messages of one account, one slice at a time.
@@ -57,7 +57,7 @@ pub async fn search_text(
     let until = end_or_now(until, now);
     let query = TextQuery { text, from: from.unwrap_or_else(|| until.minus(TEXT_BACK)), until };
     let before = cursor(after.as_deref())?;
-    let page = gateway.store.search_text(account, query, before, Limit::of(limit)).await?;
+    let page = gateway.store.record().search_text(account, query, before, Limit::of(limit)).await?;
     let names = Names::of(gateway);
     Ok(TextSearchView {
         items: page.rows.iter().map(|message| names.message(message)).collect(),

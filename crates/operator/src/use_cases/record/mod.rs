@@ -25,13 +25,13 @@ use serde_json::Value;
 
 /// Returns the state of the record.
 pub fn record_status(gateway: &Gateway) -> Result<RecordStatusView, OperatorRefusal> {
-    Ok(gateway.store.record_status().into())
+    Ok(gateway.store.record().status().into())
 }
 
 /// Makes the record begin again from the message store, while the gateway runs.
 pub async fn rebuild_record(gateway: &Acting) -> Result<RecordStatusView, OperatorRefusal> {
     gateway.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
-    gateway.store.rebuild_record().await?;
+    gateway.store.record().rebuild().await?;
     tracing::info!("The operator made the record begin again from the message store");
     record_status(gateway)
 }

@@ -41,7 +41,7 @@ pub(super) fn request_filter(
 pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestsView, OperatorRefusal> {
     let (scope, filter) = request_filter(gateway, &query)?;
     let before = query.cursor.map(u64::from);
-    let page = gateway.store.request_log(scope, filter, before, Limit::of(query.limit)).await?;
+    let page = gateway.store.record().request_log(scope, filter, before, Limit::of(query.limit)).await?;
     let names = Names::of(gateway);
     Ok(RequestsView {
         items: page.rows.iter().map(|(_, entry)| request_view(&names, entry)).collect(),
@@ -60,7 +60,7 @@ pub async fn group_requests(
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
     let until = end_or_now(until, now);
     let from = from.unwrap_or_else(|| until.minus(GROUPS_BACK));
-    let groups = gateway.store.refusal_groups(scope, from, until).await?;
+    let groups = gateway.store.record().refusal_groups(scope, from, until).await?;
     let names = Names::of(gateway);
     let items = groups.iter().map(|group| RequestGroupView {
         code: group.code.to_string(),
@@ -72,7 +72,7 @@ pub async fn group_requests(
         since: from.to_iso(),
         until: until.to_iso(),
         items: items.collect(),
-        record: gateway.store.record_status().into(),
+        record: gateway.store.record().status().into(),
     })
 }
 

@@ -108,7 +108,7 @@ fn value_of(gateway: &Gateway, by: Dimension, text: &str) -> Result<Value, Opera
 pub async fn read_statistics(gateway: &Gateway, query: Query) -> Result<StatisticsView, OperatorRefusal> {
     let Wanted { scope, query: parsed } = wanted(gateway, &query)?;
     let StatisticsQuery { resolution, by, from, until, .. } = parsed;
-    let rows = gateway.store.statistics(scope, parsed).await?;
+    let rows = gateway.store.record().statistics(scope, parsed).await?;
     let names = Names::of(gateway);
     let items = if query.sum.unwrap_or(false) {
         added_up(&names, by, rows)
@@ -121,7 +121,7 @@ pub async fn read_statistics(gateway: &Gateway, query: Query) -> Result<Statisti
         since: from.to_iso(),
         until: until.to_iso(),
         items,
-        record: gateway.store.record_status().into(),
+        record: gateway.store.record().status().into(),
     })
 }
 

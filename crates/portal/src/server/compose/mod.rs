@@ -97,7 +97,7 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
     }
     let found = use_cases::show_message(gateway, Some(&member.account_name), &query.again).await?.message;
     let stored = MessageId::parse(&found.id).ok_or(NoPage::NotFound)?;
-    let text = gateway.store.message_text(member.account, stored).await.ok().flatten();
+    let text = gateway.store.messages().text(member.account, stored).await.ok().flatten();
     Ok(ComposeForm {
         connection: found.connection,
         from: found.from,
@@ -223,7 +223,7 @@ async fn other_contents(gateway: &Gateway, member: &Member, form: &ComposeForm) 
 /// Waits until the record has the message, so that its page exists.
 async fn wait_for_record(gateway: &Gateway) {
     tokio::select! {
-        written = gateway.store.flush_record() => {
+        written = gateway.store.record().flush() => {
             if let Err(error) = written {
                 tracing::debug!(%error, "The record does not have the new message yet");
             }

@@ -29,39 +29,43 @@ const REPLAY_PAUSE: Duration = Duration::from_secs(3_600);
 /// How far what is stored may be ahead of the clock when a number is erased.
 const CLOCK_AHEAD_MAX: Duration = Duration::from_secs(86_400);
 
-impl Store {
+/// Erases phone numbers.
+#[derive(Clone, Copy)]
+pub struct ErasureStore<'s>(pub(in crate::store) &'s Store);
+
+impl ErasureStore<'_> {
     /// Sets the key of the digests of erased numbers, which is derived from the pepper. A second call changes nothing.
-    pub fn set_erasure_key(&self, key: ErasureKey) {
+    pub fn set_key(self, key: ErasureKey) {
         // A store has one pepper.
-        let _ = self.inner.access.shared.erasure_key.set(key);
+        let _ = self.0.inner.access.shared.erasure_key.set(key);
     }
 
-    fn erasure_key(&self) -> Option<ErasureKey> {
-        self.inner.access.shared.erasure_key.get().copied()
+    fn key(self) -> Option<ErasureKey> {
+        self.0.inner.access.shared.erasure_key.get().copied()
     }
 
     /// Erases a phone number in the data of one account or of all. Reads every stored message, in short reads.
     /// Messages that are not final keep the number and are counted in the result. The erasure is kept, as a keyed digest of the
-    /// number, to be made again by [`Store::replay_erasures`] up to this time.
+    /// number, to be made again by [`ErasureStore::replay`] up to this time.
     pub async fn erase_number(
-        &self,
+        self,
         number: Msisdn,
         account: Option<AccountId>,
         now: Timestamp,
     ) -> Result<Erased, StoreError> {
         // Ids and times may be ahead of the clock, if it was set back or that of another node is ahead.
-        let newest = self.read(erasure_scans::newest_message).await?;
+        let newest = self.0.read(erasure_scans::newest_message).await?;
         let at = newest.map_or(now, |newest| newest.accepted_at().max(now)).min(now.plus(CLOCK_AHEAD_MAX));
-        let kept = self.erasure_key().map(|key| KeptErasure { digest: key.digest(number), account, at });
+        let kept = self.key().map(|key| KeptErasure { digest: key.digest(number), account, at });
         let scope = ErasureScope { number, account, until: at.plus(CLOCK_AHEAD_MAX) };
         let progress = self.erase(&[scope], kept).await?;
-        self.list_erasures(kept.as_slice())?;
+        self.write_list(kept.as_slice())?;
         Ok(progress.erased)
     }
 
     /// Erases numbers in the store and in the record, and keeps the erasure if one is given. Reads each table once for all
     /// numbers.
-    async fn erase(&self, all: &[ErasureScope], keep: Option<KeptErasure>) -> Result<Progress, StoreError> {
+    async fn erase(self, all: &[ErasureScope], keep: Option<KeptErasure>) -> Result<Progress, StoreError> {
         let mut progress = Progress::default();
         let Some(scopes) = ErasureScopes::new(all).map(Arc::new) else { return Ok(progress) };
         self.erase_messages(&scopes, &mut progress).await?;
@@ -69,26 +73,26 @@ impl Store {
         self.erase_carrier_ids(&scopes).await?;
         self.erase_responses(&scopes).await?;
         if let Some(erasure) = keep {
-            self.request(KeepErasure(erasure)).await?;
+            self.0.request(KeepErasure(erasure)).await?;
         }
         for scope in all {
-            progress.erased.others += self.request(EraseOthers(*scope)).await?;
-            self.erase_in_record(*scope).await?;
+            progress.erased.others += self.0.request(EraseOthers(*scope)).await?;
+            self.0.record().erase(*scope).await?;
         }
         // The write-ahead log still contains the erased data.
-        self.inner.access.shared.disk.request_truncation();
+        self.0.inner.access.shared.disk.request_truncation();
         Ok(progress)
     }
 
     async fn erase_messages(
-        &self,
+        self,
         scopes: &Arc<ErasureScopes>,
         progress: &mut Progress,
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
             let covered = scopes.clone();
-            let page = self.read(move |database| erasure::messages_to(database, &covered, after)).await?;
+            let page = self.0.read(move |database| erasure::messages_to(database, &covered, after)).await?;
             let ended = page.found.iter().filter(|found| found.has_ended).map(|found| found.id);
             let reported = self.find_reported(ended.collect()).await?;
             let is_done = |found: &CoveredMessage| found.has_ended && !reported.contains(&found.id);
@@ -96,7 +100,7 @@ impl Store {
             open.iter().for_each(|found| progress.leave_message(found));
             for found in done.chunks(ROWS_PER_WRITE) {
                 let ids = found.iter().map(|found| found.id).collect();
-                let (done, left) = self.request(EraseMessages { ids }).await?;
+                let (done, left) = self.0.request(EraseMessages { ids }).await?;
                 progress.erased.messages += done;
                 let left = found.iter().filter(|found| left.contains(&found.id));
                 left.for_each(|found| progress.leave_message(found));
@@ -111,7 +115,7 @@ impl Store {
     /// Returns those of these messages, MO included, that a report or webhook event waits to deliver. Reads the tables beside
     /// the writer: they have no index by message, which would cost every message. One that begins to wait later, such as for
     /// a late receipt, has the substitute, as after the erasure.
-    async fn find_reported(&self, messages: HashSet<MessageId>) -> Result<HashSet<MessageId>, StoreError> {
+    async fn find_reported(self, messages: HashSet<MessageId>) -> Result<HashSet<MessageId>, StoreError> {
         let messages = Arc::new(messages);
         let mut found = HashSet::new();
         if messages.is_empty() {
@@ -122,7 +126,7 @@ impl Store {
         loop {
             let about = messages.clone();
             let page =
-                self.read(move |database| erasure_scans::reports_about(database, &about, after)).await?;
+                self.0.read(move |database| erasure_scans::reports_about(database, &about, after)).await?;
             found.extend(page.found.into_iter().map(|place| place.message));
             after = page.last;
             if after.is_none() {
@@ -133,7 +137,7 @@ impl Store {
         loop {
             let about = messages.clone();
             let page =
-                self.read(move |database| erasure_scans::events_about(database, &about, after)).await?;
+                self.0.read(move |database| erasure_scans::events_about(database, &about, after)).await?;
             found.extend(page.found.into_iter().map(|place| place.message));
             after = page.last;
             if after.is_none() {
@@ -143,14 +147,14 @@ impl Store {
     }
 
     async fn erase_inbound(
-        &self,
+        self,
         scopes: &Arc<ErasureScopes>,
         progress: &mut Progress,
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
             let covered = scopes.clone();
-            let page = self.read(move |database| erasure::inbound_from(database, &covered, after)).await?;
+            let page = self.0.read(move |database| erasure::inbound_from(database, &covered, after)).await?;
             let messages = page.found.iter().map(|found| found.message);
             let reported = self.find_reported(messages.collect()).await?;
             let is_done = |found: &CoveredInbound| !reported.contains(&found.message);
@@ -158,7 +162,7 @@ impl Store {
             open.iter().for_each(|found| progress.leave(found.from));
             for found in done.chunks(ROWS_PER_WRITE) {
                 let keys = found.iter().map(|found| found.key).collect();
-                self.request(EraseInbound { keys }).await?;
+                self.0.request(EraseInbound { keys }).await?;
                 progress.erased.inbound += u64::try_from(found.len()).unwrap_or(u64::MAX);
             }
             after = page.last;
@@ -169,21 +173,21 @@ impl Store {
     }
 
     /// Removes numbers from the carriers' ids of parts.
-    async fn erase_carrier_ids(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
-        for day in self.read(carrier_ids::carrier_id_days).await? {
+    async fn erase_carrier_ids(self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
+        for day in self.0.read(carrier_ids::carrier_id_days).await? {
             let mut after = None;
             loop {
                 let covered = scopes.clone();
-                let read = self.read(move |database| {
+                let read = self.0.read(move |database| {
                     erasure_scans::carrier_ids_to(database, day, &covered, after.as_ref())
                 });
                 let page = match read.await {
                     // Its table was retired meanwhile: it is about to be deleted.
-                    Err(_) if !self.read(carrier_ids::carrier_id_days).await?.contains(&day) => break,
+                    Err(_) if !self.0.read(carrier_ids::carrier_id_days).await?.contains(&day) => break,
                     page => page?,
                 };
                 for ids in page.found.chunks(ROWS_PER_WRITE) {
-                    self.request(EraseCarrierIds { ids: ids.to_vec() }).await?;
+                    self.0.request(EraseCarrierIds { ids: ids.to_vec() }).await?;
                 }
                 after = page.last;
                 if after.is_none() {
@@ -195,14 +199,16 @@ impl Store {
     }
 
     /// Removes responses of webhook receivers that have a number in them.
-    async fn erase_responses(&self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
+    async fn erase_responses(self, scopes: &Arc<ErasureScopes>) -> Result<(), StoreError> {
         let mut after = None;
         loop {
             let covered = scopes.clone();
-            let page =
-                self.read(move |database| erasure_scans::responses_naming(database, &covered, after)).await?;
+            let page = self
+                .0
+                .read(move |database| erasure_scans::responses_naming(database, &covered, after))
+                .await?;
             for attempts in page.found.chunks(ROWS_PER_WRITE) {
-                self.request(EraseResponses { attempts: attempts.to_vec() }).await?;
+                self.0.request(EraseResponses { attempts: attempts.to_vec() }).await?;
             }
             after = page.last;
             if after.is_none() {
@@ -211,20 +217,20 @@ impl Store {
         }
     }
 
-    fn list_erasures(&self, erasures: &[KeptErasure]) -> Result<(), StoreError> {
-        erasure_list::add(self.inner.access.shared.disk.folder(), erasures)
+    fn write_list(self, erasures: &[KeptErasure]) -> Result<(), StoreError> {
+        erasure_list::add(self.0.inner.access.shared.disk.folder(), erasures)
     }
 
     /// Makes erasures again, each up to the time when it was made: in the store those that only the folder's list has, because
     /// the store was restored from a backup; in the record those that the list lacks, because this node was away. Returns how
     /// many numbers were found. An erasure that finds messages in progress is made again later, until it finds none. Without
-    /// [`Store::set_erasure_key`] it does nothing.
-    pub async fn replay_erasures(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let Some(key) = self.erasure_key() else { return Ok(0) };
-        let folder = self.inner.access.shared.disk.folder().to_owned();
+    /// [`ErasureStore::set_key`] it does nothing.
+    pub async fn replay(self, now: Timestamp) -> Result<u64, StoreError> {
+        let Some(key) = self.key() else { return Ok(0) };
+        let folder = self.0.inner.access.shared.disk.folder().to_owned();
         // The list first: an erasure that ends between the two reads is in the store already.
         let listed = erasure_list::read(&folder)?;
-        let kept = self.read(erasure_scans::kept).await?;
+        let kept = self.0.read(erasure_scans::kept).await?;
         // Older ones are not kept any more.
         let kept_since = now.minus(ERASURES_KEPT);
         let (mut missing, mut new) =
@@ -236,12 +242,12 @@ impl Store {
 
     /// Makes erasures again that a restored store lacks. Returns how many numbers were found.
     async fn replay_in_store(
-        &self,
+        self,
         key: ErasureKey,
         mut erasures: Vec<KeptErasure>,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let waiting = &self.inner.access.shared.replay_after_ms;
+        let waiting = &self.0.inner.access.shared.replay_after_ms;
         if erasures.is_empty() || now.as_millis() < waiting.load(Ordering::Relaxed) {
             return Ok(0);
         }
@@ -255,7 +261,7 @@ impl Store {
             waiting.store(now.plus(REPLAY_PAUSE).as_millis(), Ordering::Relaxed);
         }
         for erasure in &erasures {
-            self.request(KeepErasure(*erasure)).await?;
+            self.0.request(KeepErasure(*erasure)).await?;
         }
         tracing::info!(
             erasures = erasures.len(),
@@ -266,28 +272,28 @@ impl Store {
     }
 
     /// Makes erasures again that were made while this node was away, and lists them. Returns how many numbers were found.
-    async fn replay_in_record(&self, key: ErasureKey, erasures: &[KeptErasure]) -> Result<u64, StoreError> {
+    async fn replay_in_record(self, key: ErasureKey, erasures: &[KeptErasure]) -> Result<u64, StoreError> {
         if erasures.is_empty() {
             return Ok(0);
         }
         let mut search = NumberSearch::new(key, erasures);
-        if let Some(record) = &self.inner.record {
+        if let Some(record) = &self.0.inner.record {
             search.read_all(|after| record.readers.recipients(after)).await?;
         }
         for (scope, _) in &search.found {
-            self.erase_in_record(*scope).await?;
+            self.0.record().erase(*scope).await?;
         }
-        self.list_erasures(erasures)?;
+        self.write_list(erasures)?;
         Ok(u64::try_from(search.found.len()).unwrap_or(u64::MAX))
     }
 
     /// Finds the numbers of erasures among all that are stored.
     async fn find_stored(
-        &self,
+        self,
         key: ErasureKey,
         erasures: &[KeptErasure],
     ) -> Result<Vec<(ErasureScope, KeptErasure)>, StoreError> {
-        let backend = &self.inner.access.backend;
+        let backend = &self.0.inner.access.backend;
         let mut search = NumberSearch::new(key, erasures);
         search
             .read_all(|after| backend.read(move |database| erasure_scans::recipients(database, after)))

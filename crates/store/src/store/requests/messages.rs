@@ -2,8 +2,11 @@
 
 use crate::backend::read_results::WaitingPage;
 use crate::error::StoreError;
+use crate::record::database::text;
+use crate::sql::records;
 use crate::sql::{engine_reads, waiting_messages};
 use crate::store::Store;
+use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
@@ -17,40 +20,44 @@ use std::time::Duration;
 /// Messages moved in one transaction.
 const MOVED_PER_WRITE_MAX: usize = 250;
 
-impl Store {
+/// Operations on messages that were accepted.
+#[derive(Clone, Copy)]
+pub struct MessageStore<'s>(pub(in crate::store) &'s Store);
+
+impl MessageStore<'_> {
     /// Cancels a message that no carrier has: it becomes `rejected` and its cost is refunded. A message whose sender or
     /// recipient is not the expected one counts as not found.
     pub async fn cancel(
-        &self,
+        self,
         account: AccountId,
         name: MessageName,
         expected: ExpectedParties,
         now: Timestamp,
     ) -> Result<CancelOutcome, StoreError> {
-        self.request(Cancel { account, name, expected, now }).await
+        self.0.request(Cancel { account, name, expected, now }).await
     }
 
     /// Moves waiting messages to other carriers and returns how many were moved. Messages that have meanwhile been sent,
     /// settled or moved are skipped. Durable when this returns.
-    pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreError> {
+    pub async fn reroute(self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreError> {
         let mut moved = 0;
         for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
-            moved += self.request(MoveWaiting { moves: chunk.to_vec(), now }).await?;
+            moved += self.0.request(MoveWaiting { moves: chunk.to_vec(), now }).await?;
         }
         Ok(moved)
     }
 
     /// Returns the queue of every carrier that has had parts. The counts are exact. The cost does not grow with the queues,
     /// except where a carrier has more deferred parts than fit in memory: those are counted in the tables.
-    pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreError> {
-        let snapshots = self.request(ReadQueues).await?;
-        self.read(move |database| engine_reads::complete_queues(database, snapshots)).await
+    pub async fn queues(self) -> Result<Vec<CarrierQueue>, StoreError> {
+        let snapshots = self.0.request(ReadQueues).await?;
+        self.0.read(move |database| engine_reads::complete_queues(database, snapshots)).await
     }
 
     /// Returns messages in a carrier's queue after `after`, in order, of which no part was sent. A message with a part in
     /// doubt counts as sent until the part is due for its resend.
     pub async fn waiting(
-        &self,
+        self,
         carrier: CarrierId,
         after: Option<QueuePosition>,
         limit: u32,
@@ -61,6 +68,7 @@ impl Store {
         loop {
             let wanted = limit - found.len();
             let WaitingPage { waiting, last } = self
+                .0
                 .read(move |database| waiting_messages::read_page(database, carrier, position, wanted))
                 .await?;
             found.extend(waiting);
@@ -74,11 +82,11 @@ impl Store {
     /// Shortens the waits of webhook events that are due later than their schedule allows, and returns how many there were.
     /// `waits`: the longest wait after each failure, beginning with the first.
     pub async fn limit_webhook_waits(
-        &self,
+        self,
         waits: Vec<Duration>,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let changed = self.request(LimitWebhookWaits { waits, now }).await?;
+        let changed = self.0.request(LimitWebhookWaits { waits, now }).await?;
         if changed > 0 {
             tracing::warn!(
                 events = changed,
@@ -89,11 +97,21 @@ impl Store {
     }
 
     /// Returns the account's message with this name: its id, or its alias on SMPP 3.3 binds.
-    pub async fn message_named(
-        &self,
+    pub async fn find_named(
+        self,
         account: AccountId,
         name: MessageName,
     ) -> Result<Option<MessageRecord>, StoreError> {
-        self.read(move |database| engine_reads::message_named(database, account, name)).await
+        self.0.read(move |database| engine_reads::message_named(database, account, name)).await
+    }
+
+    /// Returns a message of this account.
+    pub async fn find(self, account: AccountId, id: MessageId) -> Result<Option<MessageRecord>, StoreError> {
+        self.0.read(move |database| records::message(database, account, id)).await
+    }
+
+    /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.
+    pub async fn text(self, account: AccountId, id: MessageId) -> Result<Option<String>, StoreError> {
+        self.0.read(move |database| text::text_of(database, account, id)).await
     }
 }

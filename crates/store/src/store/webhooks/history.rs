@@ -3,7 +3,7 @@
 use crate::backend::read_results::OldEvents;
 use crate::error::StoreError;
 use crate::sql::{webhook_due, webhook_listing, webhook_purging};
-use crate::store::Store;
+use crate::store::WebhookStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
@@ -15,71 +15,68 @@ use hermod_engine::ops::{
 /// Reads of one purge step that may find nothing to delete. The next step continues where it ended.
 const READS_PER_PURGE_STEP: usize = 5;
 
-impl Store {
+impl WebhookStore<'_> {
     /// Returns an account's events with ids below `before`, or all, newest first.
-    pub async fn webhook_events(
-        &self,
+    pub async fn list(
+        self,
         account: AccountId,
         filter: WebhookFilter,
         before: Option<EventId>,
         limit: u32,
     ) -> Result<Vec<WebhookRecord>, StoreError> {
         let limit = limit.clamp(1, PAGE_ROWS_MAX);
-        self.read(move |database| webhook_listing::list_events(database, account, filter, before, limit))
+        self.0
+            .read(move |database| webhook_listing::list_events(database, account, filter, before, limit))
             .await
     }
 
     /// Returns an event of an account.
-    pub async fn webhook_event(
-        &self,
-        account: AccountId,
-        event: EventId,
-    ) -> Result<Option<WebhookRecord>, StoreError> {
-        self.read(move |database| webhook_listing::find_event(database, account, event)).await
+    pub async fn find(self, account: AccountId, event: EventId) -> Result<Option<WebhookRecord>, StoreError> {
+        self.0.read(move |database| webhook_listing::find_event(database, account, event)).await
     }
 
     /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged or erased.
-    pub async fn webhook_content(
-        &self,
+    pub async fn content(
+        self,
         account: AccountId,
         event: EventId,
     ) -> Result<Option<WebhookContent>, StoreError> {
-        self.read(move |database| webhook_due::find_content(database, account, event)).await
+        self.0.read(move |database| webhook_due::find_content(database, account, event)).await
     }
 
     /// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
-    pub async fn webhook_attempts(
-        &self,
+    pub async fn attempts(
+        self,
         account: AccountId,
         event: EventId,
     ) -> Result<Option<Vec<WebhookAttempt>>, StoreError> {
-        self.read(move |database| webhook_listing::find_attempts(database, account, event)).await
+        self.0.read(move |database| webhook_listing::find_attempts(database, account, event)).await
     }
 
     /// Returns the numbers of waiting and failed events of an account, per kind.
-    pub async fn webhook_figures(&self, account: AccountId) -> Result<Vec<WebhookFigures>, StoreError> {
-        self.read(move |database| webhook_listing::account_figures(database, account)).await
+    pub async fn figures(self, account: AccountId) -> Result<Vec<WebhookFigures>, StoreError> {
+        self.0.read(move |database| webhook_listing::account_figures(database, account)).await
     }
 
     /// Returns the endpoints with a waiting event that has failed, and without a newer event that was delivered.
-    pub async fn failing_endpoints(&self) -> Result<Vec<FailingEndpoint>, StoreError> {
-        self.read(webhook_due::failing_endpoints).await
+    pub async fn failing_endpoints(self) -> Result<Vec<FailingEndpoint>, StoreError> {
+        self.0.read(webhook_due::failing_endpoints).await
     }
 
     /// Makes an event due now, whether it waits, was delivered or was given up.
-    pub async fn replay_webhook(
-        &self,
+    pub async fn replay(
+        self,
         account: AccountId,
         event: EventId,
         now: Timestamp,
     ) -> Result<WebhookReplay, StoreError> {
-        self.request(ReplayWebhook { account, event, now }).await
+        self.0.request(ReplayWebhook { account, event, now }).await
     }
 
     /// Makes events of an endpoint due now that were given up at or after `since`. Each call checks at most `limit` given-up
     /// events after `after`, oldest first.
     pub async fn replay_failed(
-        &self,
+        self,
         endpoint: Endpoint,
         since: Timestamp,
         after: Option<EventId>,
@@ -87,21 +84,21 @@ impl Store {
         now: Timestamp,
     ) -> Result<ReplayProgress, StoreError> {
         let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
-        self.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
+        self.0.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
     }
 
     /// Deletes a bounded number of ended events whose retention is over, and returns how many. Continues where the last call
     /// ended. A reader finds the events, so that the writer runs only if there is something to delete.
-    pub(crate) async fn purge_webhooks(&self, now: Timestamp) -> Result<u64, StoreError> {
+    pub(crate) async fn purge(self, now: Timestamp) -> Result<u64, StoreError> {
         let before = now.minus(WEBHOOKS_KEPT);
-        let mut position = self.scan_positions().webhook_event.take();
+        let mut position = self.0.scan_positions().webhook_event.take();
         for _ in 0..READS_PER_PURGE_STEP {
             let after = position.unwrap_or_default();
             let OldEvents { events, next } =
-                self.read(move |database| webhook_purging::old_events(database, after, before)).await?;
-            self.scan_positions().webhook_event = next;
+                self.0.read(move |database| webhook_purging::old_events(database, after, before)).await?;
+            self.0.scan_positions().webhook_event = next;
             if !events.is_empty() {
-                return self.request(ForgetWebhooks { events, before, now }).await;
+                return self.0.request(ForgetWebhooks { events, before, now }).await;
             }
             position = next;
             if position.is_none() {

@@ -4,7 +4,7 @@
 use crate::backend::read_results::OnTransmitters;
 use crate::error::StoreError;
 use crate::sql::reports;
-use crate::store::Store;
+use crate::store::ReportStore;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::BoundReceivers;
@@ -98,17 +98,17 @@ impl ReportMover {
     }
 }
 
-impl Store {
+impl ReportStore<'_> {
     /// Moves waiting reports of connections without a receiver to their webhooks, if a scan is due. Called by
-    /// [`Store::tick`]. An error is logged, and the next scan tries again.
-    pub(crate) async fn move_reports_to_webhooks(&self, now: Timestamp) {
-        let mover = &self.inner.report_mover;
+    /// [`Store::tick`](crate::store::Store::tick). An error is logged, and the next scan tries again.
+    pub(crate) async fn move_to_webhooks(self, now: Timestamp) {
+        let mover = &self.0.inner.report_mover;
         if !mover.is_time(now) {
             return;
         }
         mover.schedule_scan(now.plus(SCAN_EVERY));
         let mut left = REPORTS_PER_TICK;
-        for connection in mover.in_turn(self.inner.access.shared.outboxes.connections_with_reports()) {
+        for connection in mover.in_turn(self.0.inner.access.shared.outboxes.connections_with_reports()) {
             mover.set_last(connection);
             if let Err(error) = self.move_reports_of(connection, now, &mut left).await {
                 tracing::warn!(%error, connection.id = %connection, "Reports could not be moved to a webhook; retrying");
@@ -123,12 +123,12 @@ impl Store {
 
     /// Moves the reports of one connection. `left`: how many reports may still be read in this tick.
     async fn move_reports_of(
-        &self,
+        self,
         connection: ConnectionId,
         now: Timestamp,
         left: &mut usize,
     ) -> Result<(), StoreError> {
-        let (shared, mover) = (&self.inner.access.shared, &self.inner.report_mover);
+        let (shared, mover) = (&self.0.inner.access.shared, &self.0.inner.report_mover);
         let away = shared.outboxes.receivers().away_since(connection, now);
         let has_webhook = tells_by_webhook(&shared.catalogue.load(), connection);
         let Some(since) = away.filter(|_| has_webhook) else {
@@ -142,14 +142,14 @@ impl Store {
             if after >= newest {
                 break;
             }
-            let read = self.read(move |database| {
+            let read = self.0.read(move |database| {
                 reports::on_transmitters(database, connection, after, REPORTS_PER_READ)
             });
             let OnTransmitters { reports, last, rows_read } = read.await?;
             *left = left.saturating_sub(rows_read.max(READ_COUNTS_AS));
             let more = rows_read == REPORTS_PER_READ;
             if !reports.is_empty() {
-                let moved = self.request(MoveToWebhook { connection, reports, now }).await?;
+                let moved = self.0.request(MoveToWebhook { connection, reports, now }).await?;
                 let Some(moved) = moved else { break };
                 shared.outboxes.remove(connection, &moved);
             }

@@ -16,30 +16,36 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-impl Store {
+/// Operations on webhook events.
+#[derive(Clone, Copy)]
+pub struct WebhookStore<'s>(pub(in crate::store) &'s Store);
+
+impl WebhookStore<'_> {
     /// Returns every endpoint with waiting events, and when its first event is or was due.
-    pub async fn webhooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
-        self.read(webhook_due::waiting_endpoints).await
+    pub async fn waiting(self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
+        self.0.read(webhook_due::waiting_endpoints).await
     }
 
     /// Waits until an event becomes due because it was created, moved or replayed, and returns the endpoints of all such
     /// events since the last call. The events are durable. For one caller at a time. Dropping the future loses nothing.
-    pub async fn woken_endpoints(&self) -> Vec<Endpoint> {
-        self.inner.access.shared.wakeup.take().await
+    pub async fn woken_endpoints(self) -> Vec<Endpoint> {
+        self.0.inner.access.shared.wakeup.take().await
     }
 
     /// Returns the events that are due at an endpoint after `after`, in order of their due times. Nothing is marked: an event
     /// is returned again until its result is recorded. Events without content are given up.
-    pub async fn take_webhooks(
-        &self,
+    pub async fn take(
+        self,
         endpoint: Endpoint,
         after: Option<(Timestamp, EventId)>,
         now: Timestamp,
         limit: u32,
     ) -> Result<WebhookPage, StoreError> {
         let limit = usize::try_from(limit.clamp(1, WEBHOOKS_TAKEN_MAX)).expect("a few hundred");
-        let Due { page, undeliverable } =
-            self.read(move |database| webhook_due::due_events(database, endpoint, after, now, limit)).await?;
+        let Due { page, undeliverable } = self
+            .0
+            .read(move |database| webhook_due::due_events(database, endpoint, after, now, limit))
+            .await?;
         if !undeliverable.is_empty() {
             self.give_up(endpoint, &undeliverable, now).await?;
         }
@@ -49,12 +55,12 @@ impl Store {
     /// Queues the command that gives these events up, unless the last one of this endpoint has not run yet. Does not wait for
     /// its outcome, which may take long on a full disk.
     async fn give_up(
-        &self,
+        self,
         endpoint: Endpoint,
         undeliverable: &[UndeliverableEvent],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let Some(reply) = self.inner.giving_up.begin(endpoint) else { return Ok(()) };
+        let Some(reply) = self.0.inner.giving_up.begin(endpoint) else { return Ok(()) };
         let next = AfterAttempt::GiveUp(GiveUpReason::NothingToTell);
         let settled = undeliverable.iter().map(|UndeliverableEvent { event, failures }| SettledAttempt {
             endpoint,
@@ -64,20 +70,16 @@ impl Store {
             next,
         });
         let results = WebhookResults { settled: settled.collect(), now };
-        self.send(Op::Command(results.into(), Some(reply))).await
+        self.0.send(Op::Command(results.into(), Some(reply))).await
     }
 
     /// Records the results of attempts. Durable when this returns. On a full disk it waits for space; if the future is dropped
     /// meanwhile, the results are still recorded. After an error the events wait and are returned again.
-    pub async fn settle_webhooks(
-        &self,
-        settled: Vec<SettledAttempt>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub async fn settle(self, settled: Vec<SettledAttempt>, now: Timestamp) -> Result<(), StoreError> {
         if settled.is_empty() {
             return Ok(());
         }
-        self.request(WebhookResults { settled, now }).await
+        self.0.request(WebhookResults { settled, now }).await
     }
 }
 

@@ -70,7 +70,7 @@ impl Image {
     /// Returns whether the damage was found or had no effect; panics otherwise.
     async fn classify(&self, folder: &Path, damage: &str) -> &'static str {
         let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
-        let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
+        let (alice, bob) = (store.money().balance(ALICE).await, store.money().balance(BOB).await);
         let report = Store::audit(folder);
         drop(store);
         let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
@@ -223,7 +223,7 @@ async fn assert_continues(folder: &Path, last: u64) {
     let store = Store::open(&options(folder, noon())).expect("it opens again");
     let messages = i64::try_from(last).expect("some batches") - 1;
     assert_eq!(
-        store.balance(ALICE).await.expect("a balance").balance.as_micros(),
+        store.money().balance(ALICE).await.expect("a balance").balance.as_micros(),
         1_000_000_000 - messages * PRICE
     );
     store.accept(sms(noon())).await.expect("it accepts");

@@ -142,11 +142,11 @@ async fn report_answered_on_a_full_disk_is_settled_later_and_an_unanswered_one_i
     send_until_full(&world).await;
     world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
     world.settle(&port, &[reports[1].id], ReportOutcome::Refused(8)).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 3, "nothing could be written");
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 3, "nothing could be written");
     disk.make_room();
     wait_until_accepting(&world).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
-    assert_eq!(world.store.given_up(None, None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 1);
+    assert_eq!(world.store.reports().given_up(None, None, 10).await.unwrap().len(), 1);
     world.store.close().await.unwrap();
     world.store = Store::open(&options(&disk.folder(), world.now)).expect("it opens again");
     let port = world.store.open_receiver(CONNECTION);
@@ -171,10 +171,10 @@ async fn webhook_result_on_a_full_disk_is_kept_and_confirmed_when_written() {
     send_until_full(&world).await;
     let (store, now) = (world.store.clone(), world.now);
     let done = vec![settled(&due[0], 200, AfterAttempt::Delivered, now)];
-    let waits = within(Duration::from_millis(700), store.settle_webhooks(done, now)).await;
+    let waits = within(Duration::from_millis(700), store.webhooks().settle(done, now)).await;
     assert!(waits.is_err(), "it is not durable yet: {waits:?}");
     let done = vec![settled(&due[1], 200, AfterAttempt::Delivered, now)];
-    let writing = tokio::task::JoinSet::from_iter([async move { store.settle_webhooks(done, now).await }]);
+    let writing = tokio::task::JoinSet::from_iter([async move { store.webhooks().settle(done, now).await }]);
     assert_eq!(world.due_events().await, due, "nothing could be written");
     disk.make_room();
     wait_until_accepting(&world).await;
@@ -209,7 +209,7 @@ async fn mo_message_received_on_a_full_disk_is_detected_as_duplicate_after_it_is
     assert_eq!(link.take_handout().await.received, [9]);
     link.port.record(vec![], vec![], brought(), 0, world.now).await.expect("the answer was lost");
     assert_eq!(link.take_handout().await.received, [9]);
-    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.inbound().unassigned(None, 10).await.unwrap().len(), 1);
     world.store.close().await.unwrap();
     assert_audit_clean(&disk.folder());
 }
@@ -317,7 +317,7 @@ async fn store_starts_on_a_full_disk_without_its_record_rejects_messages_and_goe
     assert_eq!(world.state(message).await, MessageState::Queued, "reads work");
     disk.make_room();
     wait_until_accepting(&world).await;
-    world.store.flush_record().await.expect("the record is made");
+    world.store.record().flush().await.expect("the record is made");
     world.store.close().await.unwrap();
     assert_audit_clean(&disk.folder());
 }

@@ -37,7 +37,7 @@ async fn child_process_prints_what_was_acknowledged() {
         println!("acknowledged {message}");
         let job = link.take_job().await;
         if number % 6 == 0 {
-            println!("received {}", world.store.receive(inbound()).await.expect("an answer").id);
+            println!("received {}", world.store.inbound().receive(inbound()).await.expect("an answer").id);
         }
         if number % 4 == 0 {
             link.accept(&job, &format!("id{number}")).await;
@@ -122,7 +122,7 @@ fn check_store(folder: &Path, paid_in: bool, acknowledged: &[MessageId], receive
         let store = Store::open(&options(folder, noon())).expect("it opens again");
         for id in acknowledged {
             assert!(
-                store.message(ALICE, *id).await.expect("an answer").is_some(),
+                store.messages().find(ALICE, *id).await.expect("an answer").is_some(),
                 "{id} was acknowledged and is lost"
             );
         }
@@ -133,9 +133,9 @@ fn check_store(folder: &Path, paid_in: bool, acknowledged: &[MessageId], receive
             stored <= i64::try_from(acknowledged.len()).expect("few") + 1,
             "one acceptance may have been in progress"
         );
-        let balance = store.balance(ALICE).await.expect("an answer").balance.as_micros();
+        let balance = store.money().balance(ALICE).await.expect("an answer").balance.as_micros();
         assert!(balance == 1_000_000_000 - stored * PRICE || (!paid_in && balance == 0), "{balance}");
-        let inbound = store.inbound(ALICE, 0, 100).await.expect("an answer").len();
+        let inbound = store.inbound().list(ALICE, 0, 100).await.expect("an answer").len();
         assert!((received..=received + 1).contains(&inbound), "{inbound} of {received}");
         store.close().await.expect("it closes");
     });

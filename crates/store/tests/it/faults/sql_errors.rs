@@ -97,10 +97,10 @@ async fn failing_report_or_webhook_result_fails_alone_in_its_batch() {
     world.raw().poison("poison", "DELETE ON report", &format!("OLD.id = {}", reports[1].0));
     world.raw().poison("venom", "INSERT ON webhook_past", &format!("NEW.id = {}", events[1].id.0));
     world.settle(&port, &reports, ReportOutcome::Accepted).await;
-    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
+    assert_eq!(world.store.reports().waiting(CONNECTION).await.unwrap(), 1);
     let done = events.iter().map(|event| settled(event, 200, AfterAttempt::Delivered, world.now)).collect();
     let fault =
-        world.store.settle_webhooks(done, world.now).await.expect_err("the database rejects one of them");
+        world.store.webhooks().settle(done, world.now).await.expect_err("the database rejects one of them");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.due_events().await, events[1..2]);
     world.raw().cure("poison");
@@ -155,9 +155,9 @@ async fn other_operations_beside_a_failing_one_are_done_once() {
             let (accepted, refused, posted, added, received) = tokio::join!(
                 store.accept(good),
                 store.accept(bad),
-                store.post(entry),
-                store.opt_out(opt_out),
-                store.receive(inbound)
+                store.money().post(entry),
+                store.opt_outs().add(opt_out),
+                store.inbound().receive(inbound)
             );
             assert!(refused.is_err() && matches!(posted, Ok(PostOutcome::Posted { .. })), "{posted:?}");
             assert!(added.expect("an opt-out"), "the opt-out is new, also when its batch was retried");
@@ -169,8 +169,8 @@ async fn other_operations_beside_a_failing_one_are_done_once() {
     ids.sort_unstable();
     assert_eq!(ids, (1..=40).collect::<Vec<_>>());
     assert_eq!(accepted.iter().filter(|accepted| **accepted).count(), 10);
-    assert_eq!(world.store.balance(BOB).await.unwrap().credit_used.as_micros(), 400);
-    assert_eq!(world.store.opt_outs(BOB, None, 100).await.unwrap().len(), 40);
+    assert_eq!(world.store.money().balance(BOB).await.unwrap().credit_used.as_micros(), 400);
+    assert_eq!(world.store.opt_outs().list(BOB, None, 100).await.unwrap().len(), 40);
     world.assert_audit_clean();
 }
 

@@ -30,7 +30,7 @@ async fn fill_disk_with_log(world: &World, folder: &Path) {
         world.store.measure_disk();
         match world.store.accept(world.sms()).await {
             // A read makes the writer flush, which makes the log longer.
-            Ok(_) => drop(world.store.balance(ALICE).await),
+            Ok(_) => drop(world.store.money().balance(ALICE).await),
             Err(StoreError::DiskLow) => {
                 assert!(log_bytes(folder) > 2 * SMALL_LOG_BYTES, "the log fills the disk");
                 return;

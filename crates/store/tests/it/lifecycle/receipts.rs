@@ -102,7 +102,7 @@ async fn states_after_receipt_for_reused_id(source: Option<u64>, restart: bool) 
         link.accept(&job, "same").await;
     }
     world.flush().await;
-    assert_eq!(world.store.take_reused_ids().get(&ACME), Some(&1));
+    assert_eq!(world.store.receipts().take_reused_ids().get(&ACME), Some(&1));
     if restart {
         drop(link);
         world.restart().await;
@@ -114,10 +114,10 @@ async fn states_after_receipt_for_reused_id(source: Option<u64>, restart: bool) 
     assert_eq!(link.take_recorded().await, [9], "the carrier gets its answer in any case");
     world.flush().await;
     let state = async |account, message| {
-        world.store.message(account, message).await.expect("a part").expect("a part").state
+        world.store.messages().find(account, message).await.expect("a part").expect("a part").state
     };
     let states = [state(ALICE, alices).await, state(BOB, bobs).await];
-    let parked = world.store.parked(ACME, 10).await.expect("a part");
+    let parked = world.store.receipts().parked(ACME, 10).await.expect("a part");
     assert_eq!(parked.is_empty(), states.contains(&MessageState::Delivered));
     world.assert_audit_clean();
     states

@@ -76,7 +76,7 @@ async fn incomplete_message_is_delivered_after_ten_minutes_and_so_is_its_late_pa
     assert!(world.inbound_texts(ALICE).await.is_empty());
     world.advance(secs(1)).await;
     assert_eq!(world.inbound_texts(ALICE).await, ["one three"]);
-    let record = world.store.inbound(ALICE, 0, 1).await.unwrap().remove(0);
+    let record = world.store.inbound().list(ALICE, 0, 1).await.unwrap().remove(0);
     assert_eq!(record.received_at, began);
     let missing: i64 = world.raw().number("SELECT missing FROM inbound");
     assert_eq!(missing, 1);

@@ -43,7 +43,7 @@ async fn mo_message_is_delivered_to_the_accounts_connection_and_can_be_polled() 
     let printed = format!("{messages:?}");
     assert!(!printed.contains("hello") && !printed.contains(HANDSET), "{printed}");
     world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
-    assert_eq!(world.store.reports_waiting(OVER_SMPP).await.unwrap(), 0);
+    assert_eq!(world.store.reports().waiting(OVER_SMPP).await.unwrap(), 0);
     world.assert_no_reports(&port).await;
     assert_eq!(world.inbound_texts(ALICE).await, ["hello"]);
     world.assert_audit_clean();
@@ -102,7 +102,7 @@ async fn mo_message_rejected_or_too_old_is_given_up_and_can_be_polled() {
     drop(port);
     world.advance(REPORT_KEPT).await;
     world.sweep(world.now).await;
-    let given_up = world.store.given_up(Some(ALICE), None, 10).await.unwrap();
+    let given_up = world.store.reports().given_up(Some(ALICE), None, 10).await.unwrap();
     let shown: Vec<_> = given_up.iter().map(|it| (it.status, it.connection, it.reason)).collect();
     let expect =
         [(None, OVER_SMPP, ReportGiveUpReason::Refused(0x65)), (None, OVER_SMPP, ReportGiveUpReason::TooOld)];

@@ -131,7 +131,7 @@ impl World {
 
     /// Returns the texts of the account's inbound messages.
     async fn inbound_texts(&self, account: AccountId) -> Vec<String> {
-        let page = self.store.inbound(account, 0, 1_000).await.expect("the store answers");
+        let page = self.store.inbound().list(account, 0, 1_000).await.expect("the store answers");
         assert!(page.iter().zip(1..).all(|(record, id)| record.id == id), "{page:?}");
         page.into_iter().map(|record| record.text).collect()
     }
@@ -146,7 +146,7 @@ async fn mo_message_is_stored_before_its_deliver_sm_is_answered_and_survives_a_k
     let mut world = World::with_numbers().await;
     world.receive_mo(text(HANDSET, NUMBER, "hello")).await;
     world.kill();
-    let page = world.store.inbound(ALICE, 0, 10).await.unwrap();
+    let page = world.store.inbound().list(ALICE, 0, 10).await.unwrap();
     let shown: Vec<_> = page.iter().map(|it| (it.from.as_str(), it.to.as_str(), it.text.as_str())).collect();
     assert_eq!(shown, [("+4915112345678", "+4915799999999", "hello")]);
     assert_eq!(page[0].received_at, world.now);
@@ -216,7 +216,7 @@ async fn poller_beside_many_links_reads_every_message_once_and_in_order() {
     let (mut ids, mut texts) = (Vec::new(), Vec::new());
     while ids.len() < LINKS * EACH {
         let since = ids.last().copied().unwrap_or(0);
-        for record in world.store.inbound(ALICE, since, 7).await.unwrap() {
+        for record in world.store.inbound().list(ALICE, since, 7).await.unwrap() {
             ids.push(record.id);
             texts.push(record.text);
         }
@@ -226,6 +226,6 @@ async fn poller_beside_many_links_reads_every_message_once_and_in_order() {
     texts.sort_unstable();
     texts.dedup();
     assert_eq!(texts.len(), LINKS * EACH);
-    assert!(world.store.inbound(ALICE, ids[ids.len() - 1], 7).await.unwrap().is_empty());
+    assert!(world.store.inbound().list(ALICE, ids[ids.len() - 1], 7).await.unwrap().is_empty());
     world.assert_audit_clean();
 }

@@ -22,7 +22,7 @@ async fn mo_owner_is_found_by_number_then_keyword_then_conversation_else_unassig
     world.receive_mo(text(HANDSET, SHARED, "vote me")).await;
     world.receive_mo(text(HANDSET, SHARED, "no keyword")).await;
     world.receive_mo(text(HANDSET, FOREIGN, "unassigned")).await;
-    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.inbound().unassigned(None, 10).await.unwrap();
     let texts: Vec<_> = unowned.iter().map(|it| (it.carrier, it.text.as_str())).collect();
     assert_eq!(texts, [(ACME, "no keyword"), (ACME, "unassigned")]);
 
@@ -36,7 +36,7 @@ async fn mo_owner_is_found_by_number_then_keyword_then_conversation_else_unassig
     world.receive_mo(text("4915100000000", FOREIGN, "from elsewhere")).await;
     assert_eq!(world.inbound_texts(ALICE).await, ["to the owner", "however written", "to Alice"]);
     assert_eq!(world.inbound_texts(BOB).await, ["vote me", "to Bob", "still no keyword"]);
-    assert_eq!(world.store.unassigned_inbound(Some(unowned[1].message), 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.inbound().unassigned(Some(unowned[1].message), 10).await.unwrap().len(), 1);
     world.assert_audit_clean();
 }
 
@@ -90,7 +90,7 @@ async fn stop_keyword_opts_the_handset_out_and_start_opts_it_in() {
     // STOP in parts, by conversation, and after a keyword.
     world.receive_mo(piece(1, 2, 2, "OP")).await;
     world.receive_mo(piece(1, 1, 2, "ST")).await;
-    let entry = world.store.opted_out(ALICE, handset).await.unwrap().unwrap();
+    let entry = world.store.opt_outs().find(ALICE, handset).await.unwrap().unwrap();
     assert_eq!((entry.how.as_str(), entry.now), ("an opt-out keyword from the handset", world.now));
     world.send(Acceptance { to: handset, ..from(&world, BOB, FOREIGN) }).await;
     world.receive_mo(text(HANDSET, FOREIGN, "quit")).await;
@@ -108,7 +108,7 @@ async fn stop_on_a_shared_number_applies_to_its_keyword_or_to_the_account_that_w
     let opted_out = async || {
         let mut out = Vec::new();
         for (account, name) in [(ALICE, "Alice"), (BOB, "Bob")] {
-            out.extend(world.store.opted_out(account, handset).await.unwrap().map(|_| name));
+            out.extend(world.store.opt_outs().find(account, handset).await.unwrap().map(|_| name));
         }
         out
     };
@@ -137,13 +137,13 @@ async fn stop_that_looks_like_a_duplicate_opts_out_and_a_duplicate_start_does_no
     let handset = Msisdn::parse_digits(HANDSET).unwrap();
     for (words, is_out) in [("STOP", true), ("START", false), ("STOP", true), ("START", true)] {
         world.receive_mo(text(HANDSET, NUMBER, words)).await;
-        let entry = world.store.opted_out(ALICE, handset).await.unwrap();
+        let entry = world.store.opt_outs().find(ALICE, handset).await.unwrap();
         assert_eq!(entry.is_some(), is_out, "{words}");
     }
     assert_eq!(world.inbound_texts(ALICE).await, ["STOP", "START"]);
     world.receive_mo(text(HANDSET, FOREIGN, "STOP")).await;
     world.receive_mo(text(HANDSET, FOREIGN, "STOP")).await;
-    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.inbound().unassigned(None, 10).await.unwrap().len(), 1);
     world.assert_audit_clean();
 }
 
@@ -155,17 +155,21 @@ async fn start_assigned_later_does_not_lift_a_newer_opt_out() {
     world.advance(secs(60)).await;
     world.receive_mo(text(HANDSET, FOREIGN, "START")).await;
     world.advance(secs(60)).await;
-    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.inbound().unassigned(None, 10).await.unwrap();
     for (record, is_out) in unowned.iter().zip([true, false]) {
-        world.store.assign_inbound(record.message, ALICE, world.now).await.unwrap().unwrap();
-        assert_eq!(world.store.opted_out(ALICE, handset).await.unwrap().is_some(), is_out, "in their order");
+        world.store.inbound().assign(record.message, ALICE, world.now).await.unwrap().unwrap();
+        assert_eq!(
+            world.store.opt_outs().find(ALICE, handset).await.unwrap().is_some(),
+            is_out,
+            "in their order"
+        );
     }
     world.receive_mo(text(HANDSET, FOREIGN, "UNSTOP")).await;
     world.advance(secs(60)).await;
     world.receive_mo(text(HANDSET, NUMBER, "STOP")).await;
-    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap().remove(0);
-    world.store.assign_inbound(unowned.message, ALICE, world.now).await.unwrap().unwrap();
-    assert!(world.store.opted_out(ALICE, handset).await.unwrap().is_some());
+    let unowned = world.store.inbound().unassigned(None, 10).await.unwrap().remove(0);
+    world.store.inbound().assign(unowned.message, ALICE, world.now).await.unwrap().unwrap();
+    assert!(world.store.opt_outs().find(ALICE, handset).await.unwrap().is_some());
     world.assert_audit_clean();
 }
 
@@ -175,28 +179,28 @@ async fn unassigned_message_can_be_assigned_once_and_is_kept_thirty_days() {
     world.receive_mo(text(HANDSET, FOREIGN, "hello")).await;
     world.receive_mo(text(HANDSET, FOREIGN, "STOP")).await;
     world.receive_mo(text("Someone", FOREIGN, "kept")).await;
-    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.inbound().unassigned(None, 10).await.unwrap();
     let handset = Msisdn::parse_digits(HANDSET).unwrap();
-    assert!(world.store.opted_out(BOB, handset).await.unwrap().is_none());
+    assert!(world.store.opt_outs().find(BOB, handset).await.unwrap().is_none());
     world.now = world.now.plus(secs(60));
     for record in &unowned[..2] {
-        let given = world.store.assign_inbound(record.message, BOB, world.now).await.unwrap().unwrap();
+        let given = world.store.inbound().assign(record.message, BOB, world.now).await.unwrap().unwrap();
         assert_eq!((given.message, given.received_at), (record.message, record.received_at));
-        assert_eq!(world.store.assign_inbound(record.message, BOB, world.now).await.unwrap(), None, "once");
+        assert_eq!(world.store.inbound().assign(record.message, BOB, world.now).await.unwrap(), None, "once");
     }
     assert_eq!(world.inbound_texts(BOB).await, ["hello", "STOP"]);
     assert!(
-        world.store.opted_out(BOB, handset).await.unwrap().is_some(),
+        world.store.opt_outs().find(BOB, handset).await.unwrap().is_some(),
         "the opt-out keyword is applied on assignment"
     );
     world.restart().await;
-    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unowned[2..]);
+    assert_eq!(world.store.inbound().unassigned(None, 10).await.unwrap(), unowned[2..]);
     let printed = format!("{unowned:?}");
     assert!(!printed.contains("STOP") && !printed.contains(HANDSET), "{printed}");
     world.store.delete_expired(world.now.plus(UNASSIGNED_KEPT - secs(61))).await.unwrap();
-    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.inbound().unassigned(None, 10).await.unwrap().len(), 1);
     world.store.delete_expired(world.now.plus(UNASSIGNED_KEPT)).await.unwrap();
-    assert!(world.store.unassigned_inbound(None, 10).await.unwrap().is_empty());
+    assert!(world.store.inbound().unassigned(None, 10).await.unwrap().is_empty());
     world.assert_audit_clean();
 }
 
@@ -204,7 +208,7 @@ async fn unassigned_message_can_be_assigned_once_and_is_kept_thirty_days() {
 async fn ids_of_unassigned_messages_are_unique_after_a_restart_with_the_clock_set_back() {
     let mut world = World::with_numbers().await;
     world.receive_mo(text(HANDSET, FOREIGN, "hello")).await;
-    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap().remove(0);
+    let unowned = world.store.inbound().unassigned(None, 10).await.unwrap().remove(0);
     // The clock is set back before the restart: the id mint must know the stored ids.
     world.now = world.now.minus(secs(10));
     world.restart().await;

@@ -68,7 +68,7 @@ impl Pair {
             reference: reference.map(|number| format!("reference {number}")),
             ..self.world.entry(account, kind, micros)
         };
-        let outcome = self.world.store.post(entry).await.expect("the store answers");
+        let outcome = self.world.store.money().post(entry).await.expect("the store answers");
         let purse = self.books.purses.get_mut(&account).expect("a purse");
         let expected = purse.post(kind, micros, reference);
         let figures = purse.figures();
@@ -86,18 +86,18 @@ impl Pair {
         let store = &self.world.store;
         let (changed, expected) = if out {
             let entry = OptOut::by_keyword(account, number, self.world.now);
-            (store.opt_out(entry).await, opted_out.insert(to))
+            (store.opt_outs().add(entry).await, opted_out.insert(to))
         } else {
-            (store.opt_in(account, number).await, opted_out.remove(&to))
+            (store.opt_outs().remove(account, number).await, opted_out.remove(&to))
         };
         assert_eq!(changed.expect("the store answers"), expected);
-        let listed = store.opted_out(account, number).await.expect("the store answers");
+        let listed = store.opt_outs().find(account, number).await.expect("the store answers");
         assert_eq!(listed.is_some(), out);
     }
 
     pub(super) async fn compare_accounts(&self) {
         for account in [ALICE, BOB] {
-            let figures = self.world.store.balance(account).await.expect("a balance");
+            let figures = self.world.store.money().balance(account).await.expect("a balance");
             assert_eq!(figures, self.books.purses[&account].figures(), "account {account}");
         }
     }
@@ -106,9 +106,10 @@ impl Pair {
         let (first, last) = (Day::new(noon().day().get() - 1), self.world.now.day());
         for account in [ALICE, BOB] {
             let purse = &self.books.purses[&account];
-            let days = self.world.store.day_totals(account, first, last).await.expect("totals");
+            let days = self.world.store.money().day_totals(account, first, last).await.expect("totals");
             assert_eq!(days, purse.days(), "account {account}");
-            let statement = self.world.store.statement(account, first, last).await.expect("a statement");
+            let statement =
+                self.world.store.money().statement(account, first, last).await.expect("a statement");
             assert_eq!((statement.opening, statement.cut_off), (Default::default(), false));
             assert_eq!(statement.closing, purse.figures(), "account {account}");
         }

@@ -337,7 +337,7 @@ impl Pair {
 
     /// Compares the writer's counts with the tables.
     async fn compare_queue(&self) {
-        let counted = self.world.store.queues().await.expect("the store answers");
+        let counted = self.world.store.messages().queues().await.expect("the store answers");
         let counted = counted.first().map_or((0, 0), |queue| (queue.waiting, queue.in_flight));
         let count = |states: &str| {
             let query = format!("SELECT count(*) FROM part WHERE state IN ({states})");
@@ -348,7 +348,8 @@ impl Pair {
 
     async fn compare_messages(&self) {
         for (id, message) in &self.books.messages {
-            let record = self.world.store.message(message.account, *id).await.expect("the store answers");
+            let record =
+                self.world.store.messages().find(message.account, *id).await.expect("the store answers");
             let record = record.expect("an accepted message is there");
             assert_eq!((record.state, record.dlr), self.books.shows(*id), "message {id}");
         }

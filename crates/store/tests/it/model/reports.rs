@@ -62,7 +62,7 @@ impl Pair {
     pub(super) async fn compare_reports(&self) {
         let waiting = WebhookFilter { kind: None, status: Some(WebhookStatus::Waiting) };
         let waiting =
-            self.world.store.webhook_events(ALICE, waiting, None, 500).await.expect("the store answers");
+            self.world.store.webhooks().list(ALICE, waiting, None, 500).await.expect("the store answers");
         let mut shown: Vec<_> =
             waiting.iter().map(|record| (record.message, record.status.map(ReportStatus::as_u8))).collect();
         let mut posts: Vec<_> =
@@ -70,7 +70,7 @@ impl Pair {
         shown.sort_unstable();
         posts.sort_unstable();
         assert_eq!(shown, posts);
-        let waiting = self.world.store.reports_waiting(CONNECTION).await.expect("the store answers");
+        let waiting = self.world.store.reports().waiting(CONNECTION).await.expect("the store answers");
         assert_eq!(waiting, u64::try_from(self.books.owed.len()).expect("few"));
     }
 }

@@ -23,7 +23,7 @@ impl World {
         let mut found: Vec<WaitingMessage> = Vec::new();
         loop {
             let after = found.last().map(WaitingMessage::position);
-            let page = self.store.waiting(ACME, after, 3).await.expect("the store answers");
+            let page = self.store.messages().waiting(ACME, after, 3).await.expect("the store answers");
             assert!(page.len() <= 3);
             if page.is_empty() {
                 return found;
@@ -34,11 +34,11 @@ impl World {
 
     async fn move_all(&self) -> usize {
         let moves = self.waiting().await.iter().map(to_other).collect();
-        self.store.move_messages(moves, self.now).await.expect("the store answers")
+        self.store.messages().reroute(moves, self.now).await.expect("the store answers")
     }
 
     async fn queue(&self, of: &Link) -> CarrierQueue {
-        let queues = self.store.queues().await.expect("the store answers");
+        let queues = self.store.messages().queues().await.expect("the store answers");
         queues.into_iter().find(|queue| queue.carrier == of.carrier).expect("a queue")
     }
 }
@@ -78,7 +78,7 @@ async fn movable_messages_are_those_that_no_carrier_may_have() {
     world.advance(IN_DOUBT_WAIT).await;
     link.now = world.now;
     assert_eq!(world.waiting().await.len(), 4, "the in-doubt wait is over");
-    assert_eq!(world.store.waiting(OTHER, None, 10).await.unwrap(), []);
+    assert_eq!(world.store.messages().waiting(OTHER, None, 10).await.unwrap(), []);
 
     // Moves that change nothing: a message that is sent, submitted, moved, of another account, or at another carrier.
     let sent = Move { message: sending.message, account: ALICE, from: ACME, to: split(OTHER) };
@@ -92,7 +92,7 @@ async fn movable_messages_are_those_that_no_carrier_may_have() {
         Move { message: queued, ..sent },
         Move { message: queued, ..sent },
     ];
-    assert_eq!(world.store.move_messages(moves, world.now).await.unwrap(), 1);
+    assert_eq!(world.store.messages().reroute(moves, world.now).await.unwrap(), 1);
     assert_eq!(world.record(queued).await.carrier, OTHER);
     assert_eq!(world.timeline(queued), ["moved"]);
     world.assert_audit_clean();
@@ -156,14 +156,14 @@ async fn move_of_messages_is_all_or_nothing_and_survives_a_kill() {
     // The database rejects the last of three: none has moved, and each is sent once by its old carrier.
     world.raw().poison("poison", "UPDATE OF carrier ON message", &format!("NEW.id = {}", sent[2]));
     let moves: Vec<Move> = world.waiting().await.iter().map(to_other).collect();
-    let fault = world.store.move_messages(moves.clone(), world.now).await.expect_err("it was refused");
+    let fault = world.store.messages().reroute(moves.clone(), world.now).await.expect_err("it was refused");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.queue(&link).await.waiting, 6);
     link.add_slots(1).await;
     assert_eq!(messages(&link.take_jobs(1).await), sent[..1]);
     world.raw().cure("poison");
 
-    assert_eq!(world.store.move_messages(moves, world.now).await.unwrap(), 2);
+    assert_eq!(world.store.messages().reroute(moves, world.now).await.unwrap(), 2);
     world.kill();
     assert_eq!(world.record(sent[1]).await.carrier, OTHER);
     let (link, other) = (world.link_with_slots(9).await, world.link_to(OTHER, 9).await);
@@ -200,7 +200,7 @@ async fn message_can_move_back_to_its_first_carrier() {
     world.flush().await;
     let there = Move { message, account: ALICE, from: ACME, to: split(OTHER) };
     let back = Move { from: OTHER, to: split(ACME), ..there };
-    assert_eq!(world.store.move_messages(vec![there, back], world.now).await.unwrap(), 2);
+    assert_eq!(world.store.messages().reroute(vec![there, back], world.now).await.unwrap(), 2);
     link.add_slots(5).await;
     let job = link.take_job().await;
     assert_eq!(job.message, message);
@@ -241,9 +241,9 @@ async fn queue_counts_match_before_and_after_restart_and_move() {
 
     // The same counts after a restart, when no part is in memory; and for the new carrier after a move.
     world.restart().await;
-    assert_eq!(world.store.queues().await.unwrap(), [queue]);
+    assert_eq!(world.store.messages().queues().await.unwrap(), [queue]);
     assert_eq!(world.move_all().await, 2);
-    let mut queues = world.store.queues().await.unwrap();
+    let mut queues = world.store.messages().queues().await.unwrap();
     queues.sort_by_key(|queue| queue.carrier);
     assert_eq!([queues[0].waiting, queues[1].waiting], [0, 3]);
     assert_eq!([queues[0].oldest, queues[1].oldest], [None, Some(start.plus(secs(1)))]);

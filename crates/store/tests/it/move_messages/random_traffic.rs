@@ -164,12 +164,13 @@ impl Traffic {
     }
 
     async fn move_messages(&self, from: CarrierId, to: CarrierId) {
-        let waiting = self.world.store.waiting(from, None, 100).await.expect("the store answers");
+        let waiting = self.world.store.messages().waiting(from, None, 100).await.expect("the store answers");
         let moves: Vec<Move> = waiting
             .iter()
             .map(|found| Move { message: found.message, account: ALICE, from, to: split(to) })
             .collect();
-        let moved = self.world.store.move_messages(moves, self.world.now).await.expect("the store answers");
+        let moved =
+            self.world.store.messages().reroute(moves, self.world.now).await.expect("the store answers");
         assert_eq!(moved, waiting.len());
     }
 

@@ -13,7 +13,7 @@ async fn message_that_ends_between_two_flushes_is_written_once() {
     link.accept(&job, "id-1").await;
     link.receipt("id-1", DeliveryOutcome::Delivered).await;
     world.flush().await;
-    world.store.flush_record().await.unwrap();
+    world.store.record().flush().await.unwrap();
     let record = record_of(&world);
     let of_message =
         |what: &str| number(&record, &format!("SELECT {what} FROM message WHERE id = {}", message.as_i64()));
@@ -21,7 +21,7 @@ async fn message_that_ends_between_two_flushes_is_written_once() {
     assert_eq!(number(&record, "SELECT messages FROM position"), 1);
     assert_eq!(number(&record, "SELECT count(*) FROM key"), 2, "its recipient and the carrier's id");
     assert_eq!(number(&record, "SELECT count(*) FROM by_account"), 1);
-    assert_eq!(world.store.record_status().catching_up, 0);
+    assert_eq!(world.store.record().status().catching_up, 0);
     agrees(&world).await;
 }
 
@@ -75,10 +75,10 @@ async fn record_is_made_again_if_its_file_is_damaged_or_deleted() {
     std::fs::remove_file(world.path().join("record.db")).unwrap();
     world.reopen();
     agrees(&world).await;
-    world.store.rebuild_record().await.unwrap();
+    world.store.record().rebuild().await.unwrap();
     agrees(&world).await;
-    assert_eq!(world.store.record_status().catching_up, 0);
-    assert!(world.store.record_status().lag < PATIENCE);
+    assert_eq!(world.store.record().status().catching_up, 0);
+    assert!(world.store.record().status().lag < PATIENCE);
 }
 
 #[tokio::test]
@@ -86,6 +86,6 @@ async fn store_without_a_record_has_no_file_for_it() {
     let world = World::new().await;
     world.send(world.sms()).await;
     assert!(!world.path().join("record.db").exists());
-    assert!(world.store.record_status().is_off);
-    assert!(world.store.flush_record().await.is_err());
+    assert!(world.store.record().status().is_off);
+    assert!(world.store.record().flush().await.is_err());
 }

@@ -8,7 +8,8 @@ use hermod_store::SubmitResponse;
 use hermod_store::record::{MessageHistory, Scope, StepNote};
 
 async fn history(world: &World, id: MessageId) -> MessageHistory {
-    let found = world.store.message_history(Scope::Account(ALICE), id).await.expect("the store answers");
+    let found =
+        world.store.record().message_history(Scope::Account(ALICE), id).await.expect("the store answers");
     found.expect("the record has the message")
 }
 
@@ -25,7 +26,7 @@ async fn history_has_the_steps_in_order_and_waits_for_what_was_just_committed() 
     let link = world.link_of(ACME, hermod_store::LinkKind::Sends).await;
     link.receipt("id-1", DeliveryOutcome::Delivered).await;
     world.flush().await;
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().flush().await.expect("the record answers");
     let history = history(&world, message).await;
     let kinds: Vec<&str> = history
         .steps
@@ -47,7 +48,10 @@ async fn history_has_the_steps_in_order_and_waits_for_what_was_just_committed() 
 async fn message_without_a_history_is_not_found() {
     let world = World::with_record().await;
     let unknown = MessageId::first_at(noon());
-    assert_eq!(world.store.message_history(Scope::All, unknown).await.expect("the record answers"), None);
+    assert_eq!(
+        world.store.record().message_history(Scope::All, unknown).await.expect("the record answers"),
+        None
+    );
 }
 
 #[tokio::test]
@@ -62,7 +66,7 @@ async fn steps_that_are_missing_are_shown_as_the_store_kept_them() {
     world.store.close().await.expect("the record answers");
     std::fs::remove_file(world.path().join("record.db")).expect("the record answers");
     world.reopen();
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().flush().await.expect("the record answers");
     let history = history(&world, message).await;
     assert!(history.steps.iter().any(|step| step.what == StepNote::Gap), "{:?}", history.steps);
     let stored = history.steps.iter().find_map(|step| match &step.what {

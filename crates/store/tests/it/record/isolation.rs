@@ -139,13 +139,13 @@ impl Two {
             let receipt = about(to, receipt(1, "same-id", DeliveryOutcome::Delivered));
             link.respond(Vec::new(), vec![receipt]).await;
             world.flush().await;
-            world.store.note_request(refused_request(*account));
+            world.store.record().note_request(refused_request(*account));
         }
         for (account, ids) in &mut ids {
             ids.push(world.send(message_of(*account, world.now)).await);
         }
         world.flush().await;
-        world.store.flush_record().await.expect("the record is complete");
+        world.store.record().flush().await.expect("the record is complete");
         Two { world, ids }
     }
 
@@ -190,6 +190,7 @@ impl Two {
                 let found = self
                     .world
                     .store
+                    .record()
                     .search_messages(scope, filter.clone(), limits)
                     .await
                     .expect("the record answers");
@@ -210,12 +211,18 @@ impl Two {
                     let found = self
                         .world
                         .store
+                        .record()
                         .search_messages(scope, filter.clone(), limits)
                         .await
                         .expect("the record answers");
                     assert_eq!(found.rows, [], "{filter:?}");
-                    let counted =
-                        self.world.store.count_messages(scope, filter).await.expect("the record answers");
+                    let counted = self
+                        .world
+                        .store
+                        .record()
+                        .count_messages(scope, filter)
+                        .await
+                        .expect("the record answers");
                     assert_eq!(counted, Count::Exactly(0));
                 }
             }
@@ -227,6 +234,7 @@ impl Two {
             let counted = self
                 .world
                 .store
+                .record()
                 .count_messages(Scope::Account(own), filter)
                 .await
                 .expect("the record answers");
@@ -240,6 +248,7 @@ impl Two {
                 let found = self
                     .world
                     .store
+                    .record()
                     .message_history(Scope::Account(own), *id)
                     .await
                     .expect("the record answers");
@@ -250,7 +259,8 @@ impl Two {
 
     async fn texts(&self, own: AccountId) {
         let query = TextQuery { text: "HELLO".to_owned(), from: noon(), until: noon().plus(secs(3_600)) };
-        let found = self.world.store.search_text(own, query, None, 100).await.expect("the record answers");
+        let found =
+            self.world.store.record().search_text(own, query, None, 100).await.expect("the record answers");
         self.check_rows(own, &found.rows, "text");
         assert_eq!((found.rows.len(), found.looked_at, found.next), (2, 2, None));
     }
@@ -266,6 +276,7 @@ impl Two {
                     let rows = self
                         .world
                         .store
+                        .record()
                         .statistics(Scope::Account(own), query.clone())
                         .await
                         .expect("the record answers");
@@ -286,6 +297,7 @@ impl Two {
             let page = self
                 .world
                 .store
+                .record()
                 .request_log(Scope::Account(own), filter, None, 100)
                 .await
                 .expect("the record answers");
@@ -299,6 +311,7 @@ impl Two {
         let groups = self
             .world
             .store
+            .record()
             .refusal_groups(Scope::Account(own), noon(), until)
             .await
             .expect("the record answers");
@@ -308,11 +321,12 @@ impl Two {
     }
 
     async fn watch(&self, own: AccountId) {
-        let mut watch = self.world.store.watch(Scope::Account(own), None).expect("the record answers");
+        let mut watch =
+            self.world.store.record().watch(Scope::Account(own), None).expect("the record answers");
         for account in [ALICE, BOB] {
             self.world.send(message_of(account, self.world.now)).await;
         }
-        self.world.store.flush_record().await.expect("the record answers");
+        self.world.store.record().flush().await.expect("the record answers");
         let mut seen = 0;
         while seen == 0 {
             let frame = within(PATIENCE, watch.next()).await.expect("a frame in time").expect("a frame");
@@ -389,7 +403,13 @@ async fn operator_finds_the_messages_of_both_accounts() {
     let two = Two::new().await;
     let by_id = MessageFilter { carrier_id: Some(remote("same-id")), ..MessageFilter::default() };
     let limits = SearchLimits { before: None, rows: 100 };
-    let found = two.world.store.search_messages(Scope::All, by_id, limits).await.expect("the record answers");
+    let found = two
+        .world
+        .store
+        .record()
+        .search_messages(Scope::All, by_id, limits)
+        .await
+        .expect("the record answers");
     let owners: Vec<AccountId> = found.rows.iter().map(|row| row.account).collect();
     assert_eq!(owners, [BOB, ALICE], "newest first");
     assert_eq!(found.status.catching_up, 0);

@@ -62,7 +62,7 @@ fn attach_store(record: &Connection, world: &World) {
 
 /// Asserts that the record has what the store has.
 async fn agrees(world: &World) {
-    world.store.flush_record().await.expect("the record is complete");
+    world.store.record().flush().await.expect("the record is complete");
     let record = record_of(world);
     attach_store(&record, world);
     assert_eq!(number(&record, DIFFERENT), 0, "messages that differ");

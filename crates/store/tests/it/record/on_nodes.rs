@@ -27,8 +27,8 @@ async fn deliver(store: &Store, link: &Link, id: &str) -> MessageId {
 async fn recorded(store: &Store, message: MessageId) -> MessageHistory {
     let found = async {
         loop {
-            store.flush_record().await.expect("the record is written");
-            let found = store.message_history(Scope::Account(ALICE), message).await.expect("a read");
+            store.record().flush().await.expect("the record is written");
+            let found = store.record().message_history(Scope::Account(ALICE), message).await.expect("a read");
             match found.filter(|history| history.message.state == MessageState::Delivered) {
                 Some(history) => return history,
                 None => pause().await,
@@ -80,7 +80,7 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
     wait_until_it_follows(&late, &front_end, &link, "three").await;
 
     // An erased number is gone in the records of all nodes.
-    front_end.erase_number(sms(noon()).to, None, noon()).await.expect("it is erased");
+    front_end.erasures().erase_number(sms(noon()).to, None, noon()).await.expect("it is erased");
     for store in [&engine, &front_end, &late] {
         let is_erased = async {
             while recorded(store, sent[0]).await.message.to.is_some() {
@@ -100,9 +100,9 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
 
     // Each node purges its own record, and goes on purging until it finds nothing more.
     let keep = Retention { text: DAY, messages: DAY, idempotency_keys: DAY, inbound: DAY, requests: DAY };
-    late.purge_record(keep, noon().plus(DAY * 3));
+    late.record().purge(keep, noon().plus(DAY * 3));
     let is_purged = async {
-        while late.message_history(Scope::Account(ALICE), sent[0]).await.expect("a read").is_some() {
+        while late.record().message_history(Scope::Account(ALICE), sent[0]).await.expect("a read").is_some() {
             pause().await;
         }
     };

@@ -19,14 +19,21 @@ async fn deliver(world: &World, id: &str) {
     link.accept(&job, id).await;
     link.receipt(id, DeliveryOutcome::Delivered).await;
     world.flush().await;
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().flush().await.expect("the record answers");
 }
 
 async fn found(world: &World) -> usize {
     let filter =
         MessageFilter { recipient: Some(RecipientFilter::Exact(recipient())), ..MessageFilter::default() };
     let limits = SearchLimits { before: None, rows: 10 };
-    world.store.search_messages(Scope::All, filter, limits).await.expect("the record answers").rows.len()
+    world
+        .store
+        .record()
+        .search_messages(Scope::All, filter, limits)
+        .await
+        .expect("the record answers")
+        .rows
+        .len()
 }
 
 #[tokio::test]
@@ -41,7 +48,7 @@ async fn messages_keys_and_figures_are_deleted_after_their_retention() {
     let record = record_of(&world);
     for _ in 0..20 {
         while !world.store.purge(keep, later).await.expect("the record answers").is_nothing() {}
-        world.store.flush_record().await.expect("the record answers");
+        world.store.record().flush().await.expect("the record answers");
     }
     for table in ["message", "by_account", "key", "chunk", "statistic"] {
         assert_eq!(number(&record, &format!("SELECT count(*) FROM {table}")), 0, "{table}");
@@ -53,14 +60,14 @@ async fn messages_keys_and_figures_are_deleted_after_their_retention() {
 async fn request_log_has_a_retention_of_its_own() {
     let world = World::with_record().await;
     deliver(&world, "id-1").await;
-    world.store.note_request(refused_request(ALICE));
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().note_request(refused_request(ALICE));
+    world.store.record().flush().await.expect("the record answers");
     let record = record_of(&world);
     let keep = Retention { requests: 2 * DAY, ..KEEP };
     for (days, left) in [(1, 1), (3, 0)] {
-        world.store.purge_record(keep, world.now.plus(days * DAY));
+        world.store.record().purge(keep, world.now.plus(days * DAY));
         for _ in 0..20 {
-            world.store.flush_record().await.expect("the record answers");
+            world.store.record().flush().await.expect("the record answers");
         }
         assert_eq!(number(&record, "SELECT count(*) FROM request"), left, "after {days} days");
     }
@@ -75,9 +82,9 @@ async fn number_is_erased_in_ended_messages_and_not_found_again() {
     world.send(world.sms()).await;
     let open = link.take_job().await;
     assert_eq!(found(&world).await, 1, "the second one is not in the record yet");
-    world.store.erase_number(recipient(), None, world.now).await.expect("the record answers");
+    world.store.erasures().erase_number(recipient(), None, world.now).await.expect("the record answers");
     assert_eq!(found(&world).await, 1, "only the open one");
-    let page = world.store.search_messages(
+    let page = world.store.record().search_messages(
         Scope::All,
         MessageFilter::default(),
         SearchLimits { before: None, rows: 10 },
@@ -96,7 +103,7 @@ async fn number_is_erased_in_a_record_that_is_switched_off() {
     deliver(&world, "id-1").await;
     world.store.close().await.expect("the record answers");
     world.store = hermod_store::Store::open(&options(world.path(), world.now)).expect("the record answers");
-    world.store.erase_number(recipient(), None, world.now).await.expect("the record answers");
+    world.store.erasures().erase_number(recipient(), None, world.now).await.expect("the record answers");
     let digits = recipient().number().cast_signed();
     let record = record_of(&world);
     assert_eq!(number(&record, &format!("SELECT count(*) FROM message WHERE recipient = {digits}")), 0);

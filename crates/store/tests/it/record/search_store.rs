@@ -26,8 +26,8 @@ fn exactly(number: u64) -> MessageFilter {
 }
 
 async fn search(store: &Store, filter: MessageFilter) -> Vec<MessageId> {
-    store.flush_record().await.expect("the record is complete");
-    ids(&store.search_messages(Scope::All, filter, PAGE).await.expect("a page").rows)
+    store.record().flush().await.expect("the record is complete");
+    ids(&store.record().search_messages(Scope::All, filter, PAGE).await.expect("a page").rows)
 }
 
 #[tokio::test]
@@ -43,6 +43,7 @@ async fn message_is_found_by_its_properties_and_shown_with_its_end() {
     assert_eq!(search(&world.store, exactly(4_915_100_000_001)).await, [message]);
     let found = world
         .store
+        .record()
         .search_messages(Scope::All, exactly(4_915_100_000_001), PAGE)
         .await
         .expect("the record answers");
@@ -59,13 +60,14 @@ async fn cursor_goes_through_messages_of_one_millisecond() {
     for _ in 0..25 {
         sent.push(world.send(world.sms()).await);
     }
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().flush().await.expect("the record answers");
     for scope in [Scope::All, Scope::Account(ALICE)] {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
             let limits = SearchLimits { before, rows: 4 };
             let page = world
                 .store
+                .record()
                 .search_messages(scope, MessageFilter::default(), limits)
                 .await
                 .expect("the record answers");
@@ -77,8 +79,12 @@ async fn cursor_goes_through_messages_of_one_millisecond() {
         }
         found.reverse();
         assert_eq!(found, sent);
-        let counted =
-            world.store.count_messages(scope, MessageFilter::default()).await.expect("the record answers");
+        let counted = world
+            .store
+            .record()
+            .count_messages(scope, MessageFilter::default())
+            .await
+            .expect("the record answers");
         assert_eq!(counted, Count::Exactly(25));
     }
 }
@@ -90,31 +96,41 @@ async fn texts_are_searched_within_a_week_of_one_account() {
     let code = world.send(text("Your CODE is 1234")).await;
     world.send(text("Thank you")).await;
     let trouble = world.send(text("Kein Ärger mit dem Code")).await;
-    world.store.flush_record().await.expect("the record answers");
+    world.store.record().flush().await.expect("the record answers");
     let query =
         |words: &str| TextQuery { text: words.to_owned(), from: noon(), until: noon().plus(secs(60)) };
     let find = async |words: &str| {
-        let page = world.store.search_text(ALICE, query(words), None, 10).await.expect("the record answers");
+        let page = world
+            .store
+            .record()
+            .search_text(ALICE, query(words), None, 10)
+            .await
+            .expect("the record answers");
         assert_eq!((page.next, page.looked_at, page.searched_to), (None, 3, noon()));
         ids(&page.rows)
     };
     assert_eq!(find("code").await, [trouble, code]);
     assert_eq!(find("ÄRGER").await, [trouble]);
     assert_eq!(find("nothing").await, []);
-    let first = world.store.search_text(ALICE, query("code"), None, 1).await.expect("the record answers");
+    let first =
+        world.store.record().search_text(ALICE, query("code"), None, 1).await.expect("the record answers");
     assert_eq!(ids(&first.rows), [trouble]);
-    let second =
-        world.store.search_text(ALICE, query("code"), first.next, 1).await.expect("the record answers");
+    let second = world
+        .store
+        .record()
+        .search_text(ALICE, query("code"), first.next, 1)
+        .await
+        .expect("the record answers");
     assert_eq!(ids(&second.rows), [code]);
     let long = TextQuery { until: noon().plus(secs(8 * 86_400)), ..query("code") };
-    let failed = world.store.search_text(ALICE, long, None, 1).await;
+    let failed = world.store.record().search_text(ALICE, long, None, 1).await;
     assert!(matches!(failed, Err(StoreError::TextRangeTooLong)), "{failed:?}");
 }
 
 #[tokio::test]
 async fn queries_without_a_record_say_how_to_switch_it_on() {
     let world = World::new().await;
-    let failed = world.store.search_messages(Scope::All, MessageFilter::default(), PAGE).await;
+    let failed = world.store.record().search_messages(Scope::All, MessageFilter::default(), PAGE).await;
     let Err(error @ StoreError::RecordOff) = failed else { panic!("{failed:?}") };
     assert!(error.to_string().contains("[record]"), "{error}");
 }

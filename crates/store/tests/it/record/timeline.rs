@@ -10,9 +10,13 @@ use hermod_store::{ResponseRecord, SubmitResponse};
 const TROUBLE: SubmitResponse = SubmitResponse::Temporary { status: 0x64, after: None };
 
 async fn history(world: &World, message: MessageId) -> MessageHistory {
-    world.store.flush_record().await.expect("the record is complete");
-    let found =
-        world.store.message_history(Scope::Account(ALICE), message).await.expect("the record answers");
+    world.store.record().flush().await.expect("the record is complete");
+    let found = world
+        .store
+        .record()
+        .message_history(Scope::Account(ALICE), message)
+        .await
+        .expect("the record answers");
     found.expect("the message is there")
 }
 

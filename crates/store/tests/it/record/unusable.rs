@@ -16,7 +16,12 @@ fn with_record(folder: &Path) -> OpenOptions {
 
 async fn search(store: &Store) -> Result<usize, StoreError> {
     let limits = SearchLimits { before: None, rows: 500 };
-    Ok(store.search_messages(Scope::Account(ALICE), MessageFilter::default(), limits).await?.rows.len())
+    Ok(store
+        .record()
+        .search_messages(Scope::Account(ALICE), MessageFilter::default(), limits)
+        .await?
+        .rows
+        .len())
 }
 
 /// Closes the store, puts something in place of its record, and opens it again.
@@ -56,7 +61,7 @@ async fn record_that_cannot_be_opened_is_moved_aside_and_made_again() {
     // As a file of another user, opening it fails.
     reopened_with(&mut world, |record| std::os::unix::fs::symlink(record, record).unwrap()).await;
     agrees(&world).await;
-    assert_eq!(world.store.record_status().trouble, None, "it is complete again");
+    assert_eq!(world.store.record().status().trouble, None, "it is complete again");
     reopened_with(&mut world, |record| std::fs::write(record, [9; 10_000]).unwrap()).await;
     agrees(&world).await;
     assert_eq!(search(&world.store).await.unwrap(), 1);

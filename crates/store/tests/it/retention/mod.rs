@@ -108,7 +108,7 @@ async fn unfinished_message_keeps_its_text_until_it_ends() {
     );
     world.pass_days(41).await;
     assert_eq!(world.purge_all().await, Purged { messages: 2, ..Purged::default() });
-    assert!(world.store.message(ALICE, later).await.unwrap().is_none());
+    assert!(world.store.messages().find(ALICE, later).await.unwrap().is_none());
     assert_eq!(world.balance(ALICE).await, 1_000_000_000, "both were refunded");
 }
 
@@ -134,7 +134,7 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
     let balance = world.balance(ALICE).await;
     let (first, last) = (noon().day(), Day::new(noon().day().get() + 10));
     world.pass_days(10).await;
-    let before = world.store.statement(ALICE, first, last).await.unwrap();
+    let before = world.store.money().statement(ALICE, first, last).await.unwrap();
     assert_eq!(
         world.balance(ALICE).await,
         balance + PRICE,
@@ -147,8 +147,8 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
     let purged = world.purge_all().await;
     assert_eq!((purged.texts, purged.messages, purged.keys), (4, 4, 1));
     for gone in [delivered, unknown, doubted, expired] {
-        assert!(world.store.message(ALICE, gone).await.unwrap().is_none());
-        assert_eq!(world.store.message_named(ALICE, MessageName::Id(gone)).await.unwrap(), None);
+        assert!(world.store.messages().find(ALICE, gone).await.unwrap().is_none());
+        assert_eq!(world.store.messages().find_named(ALICE, MessageName::Id(gone)).await.unwrap(), None);
     }
     assert_eq!(world.state(young).await, MessageState::Queued);
     assert_eq!(world.balance(ALICE).await, balance);
@@ -156,14 +156,8 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
         assert_eq!(world.count(&format!("SELECT count(*) FROM {table}")), rows, "{table}");
     }
     assert_eq!(world.count("SELECT count(*) FROM ledger WHERE kind = 2"), 0);
-    let kinds: Vec<_> = world
-        .store
-        .ledger(ALICE, None, 10)
-        .await
-        .unwrap()
-        .iter()
-        .map(|row| (row.kind, row.balance.as_micros()))
-        .collect();
+    let ledger = world.store.money().ledger(ALICE, None, 10).await.unwrap();
+    let kinds: Vec<_> = ledger.iter().map(|row| (row.kind, row.balance.as_micros())).collect();
     assert_eq!(
         kinds,
         [
@@ -173,7 +167,7 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
         ]
     );
     // The statement of those days is the same, with the refunds of a day in one line.
-    let after = world.store.statement(ALICE, first, last).await.unwrap();
+    let after = world.store.money().statement(ALICE, first, last).await.unwrap();
     assert_eq!((after.opening, after.closing), (before.opening, before.closing));
     assert_eq!(after.lines.len(), before.lines.len());
     let charges = |line: &StatementLine| matches!(line, StatementLine::Charges(_));
@@ -239,7 +233,7 @@ async fn oldest_inbound_messages_are_deleted_and_the_numbers_continue() {
                 text: "hello".to_owned(),
                 received_at: world.now,
             };
-            world.store.receive(inbound).await.unwrap();
+            world.store.inbound().receive(inbound).await.unwrap();
         }
     };
     receive_inbound(&world, ALICE, PURGED_PER_STEP_MAX + 3).await;
@@ -253,13 +247,14 @@ async fn oldest_inbound_messages_are_deleted_and_the_numbers_continue() {
     assert_eq!(first, Purged { inbound: PURGED_PER_STEP_MAX.into(), ..Purged::default() });
     world.kill();
     assert_eq!(world.purge_all().await.inbound, 5);
-    let left: Vec<_> = world.store.inbound(ALICE, 0, 10).await.unwrap().iter().map(|row| row.id).collect();
+    let left: Vec<_> =
+        world.store.inbound().list(ALICE, 0, 10).await.unwrap().iter().map(|row| row.id).collect();
     assert_eq!(left, [254, 255]);
     world.pass_days(21).await;
     assert_eq!(world.purge_all().await.inbound, 2);
     receive_inbound(&world, ALICE, 1).await;
-    assert_eq!(world.store.inbound(ALICE, 0, 10).await.unwrap()[0].id, 256);
-    assert_eq!(world.store.inbound(BOB, 0, 10).await.unwrap(), []);
+    assert_eq!(world.store.inbound().list(ALICE, 0, 10).await.unwrap()[0].id, 256);
+    assert_eq!(world.store.inbound().list(BOB, 0, 10).await.unwrap(), []);
     world.assert_audit_clean();
 }
 
@@ -325,7 +320,7 @@ async fn given_up_report_is_deleted_before_its_message() {
     world.send(world.smpp_message(1)).await;
     world.pass_days(4).await;
     world.pass_days(4).await;
-    assert_eq!(world.store.given_up(Some(ALICE), None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.reports().given_up(Some(ALICE), None, 10).await.unwrap().len(), 1);
     world.pass_days(394).await;
     world.purge_all().await;
     let port = world.store.open_receiver(CONNECTION);

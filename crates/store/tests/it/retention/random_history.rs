@@ -93,7 +93,7 @@ impl History {
                 let received_at = self.world.now;
                 let (from, to, text) = ("+4915112345678".to_owned(), "123".to_owned(), "hello".to_owned());
                 let inbound = Inbound { account: account(bob), from, to, text, received_at };
-                self.world.store.receive(inbound).await.expect("the store answers");
+                self.world.store.inbound().receive(inbound).await.expect("the store answers");
             }
             Happens::Passes(wait) => {
                 self.world.advance(wait).await;

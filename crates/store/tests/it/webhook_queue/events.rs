@@ -15,7 +15,7 @@ use hermod_store::{
 impl World {
     async fn list(&self, kind: Option<WebhookKind>, status: Option<WebhookStatus>) -> Vec<u64> {
         let filter = WebhookFilter { kind, status };
-        let listed = self.store.webhook_events(ALICE, filter, None, 100).await.expect("the store answers");
+        let listed = self.store.webhooks().list(ALICE, filter, None, 100).await.expect("the store answers");
         listed.iter().map(|record| record.id.0).collect()
     }
 
@@ -56,11 +56,11 @@ async fn events_are_listed_newest_first_by_kind_and_state() {
         assert_eq!(world.list(kind, status).await, expect, "{kind:?} {status:?}");
     }
     let page =
-        world.store.webhook_events(ALICE, WebhookFilter::default(), Some(EventId(5)), 2).await.unwrap();
+        world.store.webhooks().list(ALICE, WebhookFilter::default(), Some(EventId(5)), 2).await.unwrap();
     assert_eq!(page.iter().map(|record| record.id.0).collect::<Vec<_>>(), [4, 3]);
     assert!(page.iter().all(|record| record.state.status() != WebhookStatus::Delivered));
-    assert_eq!(world.store.webhook_events(BOB, WebhookFilter::default(), None, 9).await.unwrap(), []);
-    let record = world.store.webhook_event(ALICE, dlrs[1].id).await.unwrap();
+    assert_eq!(world.store.webhooks().list(BOB, WebhookFilter::default(), None, 9).await.unwrap(), []);
+    let record = world.store.webhooks().find(ALICE, dlrs[1].id).await.unwrap();
     let expect = WebhookRecord {
         id: dlrs[1].id,
         account: ALICE,
@@ -74,7 +74,7 @@ async fn events_are_listed_newest_first_by_kind_and_state() {
         ended_at: Some(world.now),
     };
     assert_eq!(record, Some(expect));
-    assert_eq!(world.store.webhook_event(BOB, dlrs[1].id).await.unwrap(), None);
+    assert_eq!(world.store.webhooks().find(BOB, dlrs[1].id).await.unwrap(), None);
     let figures = [
         WebhookFigures { kind: WebhookKind::Dlr, waiting: 1, oldest: Some(dlrs[2].due_at), failed: 1 },
         WebhookFigures {
@@ -84,7 +84,7 @@ async fn events_are_listed_newest_first_by_kind_and_state() {
             failed: 1,
         },
     ];
-    assert_eq!(world.store.webhook_figures(ALICE).await.unwrap(), figures);
+    assert_eq!(world.store.webhooks().figures(ALICE).await.unwrap(), figures);
     world.assert_audit_clean();
 }
 
@@ -105,14 +105,14 @@ async fn figures_and_list_of_very_many_events_stop_at_their_limit() {
     many("webhook", "due_at, failures", "1, 0", 1_000_000, 1_000_000 + WEBHOOKS_COUNTED_MAX);
     let first_failed = 10;
     many("webhook_past", "state, ended_at", "2, 1", first_failed, first_failed + FAILED_PASSED_OVER_MAX + 9);
-    let figures = world.store.webhook_figures(ALICE).await.unwrap();
+    let figures = world.store.webhooks().figures(ALICE).await.unwrap();
     let most = u64::from(WEBHOOKS_COUNTED_MAX);
     assert_eq!((figures[0].waiting, figures[0].failed), (most, most), "the figures stop at the limit");
     let delivered = WebhookFilter { kind: None, status: Some(WebhookStatus::Delivered) };
-    let listed = world.store.webhook_events(ALICE, delivered, None, 5).await.unwrap();
+    let listed = world.store.webhooks().list(ALICE, delivered, None, 5).await.unwrap();
     assert_eq!(listed, [], "the list stops before it finds one");
     let below = Some(EventId(u64::from(first_failed) + 5));
-    let listed = world.store.webhook_events(ALICE, delivered, below, 5).await.unwrap();
+    let listed = world.store.webhooks().list(ALICE, delivered, below, 5).await.unwrap();
     assert_eq!(listed.iter().map(|record| record.id).collect::<Vec<_>>(), [due[0].id]);
 }
 
@@ -132,7 +132,7 @@ async fn replay_has_the_same_event_id_and_body_and_a_new_retry_schedule() {
         assert_eq!(world.due_events().await, []);
         assert_no_wakeup(&world.store).await;
         world.advance(secs(5)).await;
-        let replayed = world.store.replay_webhook(ALICE, event.id, world.now).await.unwrap();
+        let replayed = world.store.webhooks().replay(ALICE, event.id, world.now).await.unwrap();
         assert_eq!(replayed, WebhookReplay::Again);
         assert_eq!(woken_endpoints(&world.store).await, [DLRS]);
         let due = world.due_events().await.remove(0);
@@ -141,9 +141,9 @@ async fn replay_has_the_same_event_id_and_body_and_a_new_retry_schedule() {
         world.kill();
         assert_eq!(world.due_events().await, [due], "the replay survives a kill");
     }
-    assert_eq!(world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 3);
+    assert_eq!(world.store.webhooks().attempts(ALICE, event.id).await.unwrap().unwrap().len(), 3);
     for (account, id) in [(BOB, event.id), (ALICE, EventId(99))] {
-        let told = world.store.replay_webhook(account, id, world.now).await.unwrap();
+        let told = world.store.webhooks().replay(account, id, world.now).await.unwrap();
         assert_eq!(told, WebhookReplay::Unknown);
     }
     world.assert_audit_clean();
@@ -164,7 +164,7 @@ async fn attempt_that_ends_after_a_replay_does_not_undo_it() {
         world.advance(secs(3600)).await;
         let taken = world.due_events().await.remove(0);
         assert_eq!(taken.failures, 1);
-        world.store.replay_webhook(ALICE, id, world.now).await.unwrap();
+        world.store.webhooks().replay(ALICE, id, world.now).await.unwrap();
         woken_endpoints(&world.store).await;
         world.advance(secs(1)).await;
         world.settle_events(vec![settled(&taken, 500, late, world.now)]).await;
@@ -181,7 +181,7 @@ async fn attempt_that_ends_after_a_replay_does_not_undo_it() {
         let due = world.due_events().await.remove(0);
         assert_eq!((due.id, due.failures, due.attempts), (id, 0, attempts));
     }
-    assert_eq!(world.store.webhook_attempts(ALICE, id).await.unwrap().unwrap().len(), 6);
+    assert_eq!(world.store.webhooks().attempts(ALICE, id).await.unwrap().unwrap().len(), 6);
     world.assert_audit_clean();
 }
 
@@ -200,7 +200,7 @@ async fn all_events_that_failed_since_a_time_are_replayed_in_steps() {
     let mut steps = Vec::new();
     let mut after = None;
     loop {
-        let step = world.store.replay_failed(DLRS, since, after, 2, world.now).await.unwrap();
+        let step = world.store.webhooks().replay_failed(DLRS, since, after, 2, world.now).await.unwrap();
         steps.push(step.replayed);
         after = step.next;
         if after.is_none() {
@@ -217,10 +217,11 @@ async fn all_events_that_failed_since_a_time_are_replayed_in_steps() {
         3,
         "events that are older or of another kind stay failed"
     );
-    let all = world.store.replay_failed(DLRS, world.now.minus(secs(3600)), None, 100, world.now).await;
+    let all =
+        world.store.webhooks().replay_failed(DLRS, world.now.minus(secs(3600)), None, 100, world.now).await;
     assert_eq!(all.unwrap(), ReplayProgress { replayed: 2, next: None });
     let bobs = Endpoint { account: BOB, ..DLRS };
-    let none = world.store.replay_failed(bobs, since, None, 100, world.now).await;
+    let none = world.store.webhooks().replay_failed(bobs, since, None, 100, world.now).await;
     assert_eq!(none.unwrap(), ReplayProgress { replayed: 0, next: None });
     world.assert_audit_clean();
 }
@@ -243,7 +244,7 @@ async fn events_that_ended_long_ago_are_deleted_and_waiting_ones_are_kept() {
     world.purge_all().await;
     assert_eq!(world.list(None, None).await.len(), 100);
     // A replayed event is kept from its last end on.
-    world.store.replay_webhook(ALICE, due[7].id, world.now).await.unwrap();
+    world.store.webhooks().replay(ALICE, due[7].id, world.now).await.unwrap();
     world.settle_as_delivered(&due[7..8]).await;
     world.advance(secs(1)).await;
     world.purge_all().await;

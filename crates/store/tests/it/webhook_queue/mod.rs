@@ -126,7 +126,8 @@ impl World {
     pub(crate) async fn page(&self, endpoint: Endpoint) -> WebhookPage {
         self.flush().await;
         self.store
-            .take_webhooks(endpoint, None, self.now, WEBHOOKS_TAKEN_MAX)
+            .webhooks()
+            .take(endpoint, None, self.now, WEBHOOKS_TAKEN_MAX)
             .await
             .expect("the store answers")
     }
@@ -166,7 +167,7 @@ impl World {
             text: text.to_owned(),
             received_at: self.now,
         };
-        self.store.receive(inbound).await.expect("an inbound message").message
+        self.store.inbound().receive(inbound).await.expect("an inbound message").message
     }
 }
 
@@ -179,14 +180,14 @@ pub(crate) fn dlr(event: &WebhookEvent) -> &DlrEvent {
 
 /// Returns the woken endpoints, sorted; panics if there are none.
 pub(crate) async fn woken_endpoints(store: &Store) -> Vec<Endpoint> {
-    let woken = within(PATIENCE, store.woken_endpoints()).await;
+    let woken = within(PATIENCE, store.webhooks().woken_endpoints()).await;
     let mut woken = woken.expect("an endpoint is woken");
     woken.sort_unstable();
     woken
 }
 
 pub(crate) async fn assert_no_wakeup(store: &Store) {
-    let woken = within(Duration::ZERO, store.woken_endpoints()).await;
+    let woken = within(Duration::ZERO, store.webhooks().woken_endpoints()).await;
     assert!(woken.is_err(), "woken: {woken:?}");
 }
 
@@ -219,7 +220,7 @@ async fn change_of_an_http_message_is_due_at_once_and_wakes_the_endpoint_after_t
     };
     assert_eq!(due, [expect]);
     assert_eq!(due[0].endpoint(), DLRS);
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, world.now)]);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), [(DLRS, world.now)]);
     assert_eq!(world.due_events().await, due, "taking events does not change them");
     world.assert_audit_clean();
 }
@@ -319,7 +320,7 @@ async fn change_without_a_webhook_of_its_kind_makes_no_event() {
     world.send_with_receipts(world.sms(), "for messages only", &[DeliveryOutcome::Delivered]).await;
     world.store.set_catalogue(catalogue(Some(webhooks(true, false)), |_| {}));
     world.receive_inbound("hi").await;
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), []);
     assert_no_wakeup(&world.store).await;
     // The webhooks at the time of the change count, also for messages read back from the tables.
     let message = world.send(Acceptance { validity: secs(60), ..world.sms() }).await;
@@ -361,7 +362,7 @@ async fn mo_message_makes_an_event_with_its_text_on_its_own_endpoint() {
     assert_eq!((inbound.id, inbound.message, inbound.text.as_str()), (1, message, "hi there"));
     assert_eq!(due.events[0].endpoint(), MESSAGES);
     assert_eq!(woken_endpoints(&world.store).await, [DLRS, MESSAGES]);
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, world.now), (MESSAGES, world.now)]);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), [(DLRS, world.now), (MESSAGES, world.now)]);
     world.assert_audit_clean();
 }
 
@@ -391,6 +392,6 @@ async fn webhooks_too_reports_over_smpp_by_registered_delivery_and_every_change_
     let other = Acceptance { connection: SECOND, ..world.smpp_message(1) };
     world.send_with_receipts(other, "c", &verdicts).await;
     assert_eq!(world.due_statuses().await, expect);
-    assert_eq!(world.store.reports_waiting(SECOND).await.unwrap(), 1);
+    assert_eq!(world.store.reports().waiting(SECOND).await.unwrap(), 1);
     world.assert_audit_clean();
 }

@@ -21,7 +21,7 @@ impl World {
     }
 
     async fn waiting_reports(&self) -> u64 {
-        self.store.reports_waiting(CONNECTION).await.expect("the store answers")
+        self.store.reports().waiting(CONNECTION).await.expect("the store answers")
     }
 }
 
@@ -113,7 +113,7 @@ async fn reports_of_a_hundred_connections_without_receiver_all_move_to_the_webho
         world.store.set_catalogue(crowd());
         world.advance(secs(1)).await;
     }
-    let figures = world.store.webhook_figures(ALICE).await.unwrap();
+    let figures = world.store.webhooks().figures(ALICE).await.unwrap();
     assert_eq!(figures[0].waiting, u64::from(CONNECTIONS));
     world.assert_audit_clean();
 }
@@ -139,7 +139,7 @@ async fn damaged_report_does_not_keep_the_others_from_being_given_up() {
     raw.change("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)");
     world.advance(REPORT_KEPT).await;
     world.sweep(world.now).await;
-    let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();
+    let given_up = world.store.reports().given_up(Some(ALICE), None, 9).await.unwrap();
     assert_eq!(given_up.iter().map(|report| report.message).collect::<Vec<_>>(), [readable]);
     assert_eq!(world.waiting_reports().await, 0);
 }
@@ -168,7 +168,7 @@ async fn report_without_a_webhook_waits_for_one_until_it_is_given_up() {
     assert_eq!((world.waiting_reports().await, world.due_events().await.len()), (1, 0));
     world.advance(secs(1)).await;
     world.sweep(world.now).await;
-    let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();
+    let given_up = world.store.reports().given_up(Some(ALICE), None, 9).await.unwrap();
     assert_eq!((given_up[0].message, given_up[0].reason), (held, ReportGiveUpReason::TooOld));
 
     let moved = world.send_with_receipts(world.transmitted(1), "b", &[DeliveryOutcome::Delivered]).await;
@@ -212,7 +212,7 @@ async fn backlog_of_reports_moves_in_steps_and_once_each_over_a_kill() {
         world.advance(secs(1)).await;
     }
     assert_eq!(world.waiting_reports().await, stay);
-    let figures = world.store.webhook_figures(ALICE).await.unwrap();
+    let figures = world.store.webhooks().figures(ALICE).await.unwrap();
     assert_eq!(figures[0].waiting, all - stay);
     assert!(world.due_statuses().await.iter().all(|(_, told)| *told == EXPIRED));
     world.assert_audit_clean();

@@ -29,7 +29,7 @@ pub(crate) fn settled(
 
 impl World {
     pub(crate) async fn settle_events(&self, settled: Vec<SettledAttempt>) {
-        self.store.settle_webhooks(settled, self.now).await.expect("the store writes");
+        self.store.webhooks().settle(settled, self.now).await.expect("the store writes");
     }
 
     /// Settles the events as delivered.
@@ -45,7 +45,7 @@ impl World {
     }
 
     pub(crate) async fn state_of(&self, event: EventId) -> Option<WebhookState> {
-        let found = self.store.webhook_event(ALICE, event).await.expect("the store answers");
+        let found = self.store.webhooks().find(ALICE, event).await.expect("the store answers");
         found.map(|record| record.state)
     }
 }
@@ -62,7 +62,7 @@ async fn delivered_event_is_not_due_again_after_a_kill() {
     world.kill();
     assert_eq!(world.due_events().await, due[1..]);
     world.settle_as_delivered(&due[1..]).await;
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), []);
     world.assert_audit_clean();
 }
 
@@ -76,7 +76,7 @@ async fn retry_is_due_at_its_time_over_kills_and_restarts() {
     let page = world.page(DLRS).await;
     assert_eq!((page.events.len(), page.next_due), (0, Some(at)));
     world.kill();
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, at)]);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), [(DLRS, at)]);
     world.advance(secs(49)).await;
     assert_eq!(world.due_events().await, []);
     world.restart().await;
@@ -101,7 +101,7 @@ async fn due_events_are_taken_in_pages_in_order() {
     assert!(all.is_sorted_by_key(|event| (event.due_at, event.id)));
     let (mut taken, mut after) = (Vec::new(), None);
     loop {
-        let page = world.store.take_webhooks(DLRS, after, world.now, 2).await.unwrap();
+        let page = world.store.webhooks().take(DLRS, after, world.now, 2).await.unwrap();
         let last = page.events.last().map(|event| (event.due_at, event.id));
         taken.extend(page.events);
         assert_eq!(page.next_due, (taken.len() < 5).then_some(world.now));
@@ -111,9 +111,12 @@ async fn due_events_are_taken_in_pages_in_order() {
         after = last;
     }
     assert_eq!(taken, all);
-    assert_eq!(world.store.take_webhooks(DLRS, None, world.now.minus(secs(1)), 2).await.unwrap().events, []);
+    assert_eq!(
+        world.store.webhooks().take(DLRS, None, world.now.minus(secs(1)), 2).await.unwrap().events,
+        []
+    );
     let bobs = Endpoint { account: BOB, ..DLRS };
-    assert_eq!(world.store.take_webhooks(bobs, None, world.now, 9).await.unwrap().events, []);
+    assert_eq!(world.store.webhooks().take(bobs, None, world.now, 9).await.unwrap().events, []);
 }
 
 #[tokio::test]
@@ -138,10 +141,10 @@ async fn failed_event_has_its_reason_and_settling_it_again_changes_nothing() {
         SettledAttempt { event: EventId(99), ..settled(&due[0], 200, AfterAttempt::Delivered, world.now) };
     world.settle_events(vec![settled(&due[0], 500, later, world.now), unknown]).await;
     assert_eq!(world.due_events().await, []);
-    let records = world.store.webhook_events(ALICE, WebhookFilter::default(), None, 9).await.unwrap();
+    let records = world.store.webhooks().list(ALICE, WebhookFilter::default(), None, 9).await.unwrap();
     let shown: Vec<_> = records.iter().map(|record| (record.state, record.attempts)).collect();
     assert_eq!(shown, [(states[1], 1), (states[0], 3)], "each attempt is recorded");
-    assert_eq!(world.store.webhook_attempts(ALICE, due[0].id).await.unwrap().unwrap().len(), 3);
+    assert_eq!(world.store.webhooks().attempts(ALICE, due[0].id).await.unwrap().unwrap().len(), 3);
     world.assert_audit_clean();
 }
 
@@ -152,19 +155,19 @@ async fn concurrent_results_end_each_event_once() {
         world.send(Acceptance { validity: secs(60), ..world.sms() }).await;
     }
     world.sweep(world.now.plus(secs(60))).await;
-    let due = world.store.take_webhooks(DLRS, None, world.now.plus(secs(60)), 100).await.unwrap().events;
+    let due = world.store.webhooks().take(DLRS, None, world.now.plus(secs(60)), 100).await.unwrap().events;
     assert_eq!(due.len(), 40);
     let mut settling = JoinSet::new();
     for event in due.iter().chain(&due) {
         let (store, now) = (world.store.clone(), world.now);
         let done = vec![settled(event, 200, AfterAttempt::Delivered, now)];
-        settling.spawn(async move { store.settle_webhooks(done, now).await });
+        settling.spawn(async move { store.webhooks().settle(done, now).await });
     }
     assert!(settling.join_all().await.iter().all(Result::is_ok));
-    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks().waiting().await.unwrap(), []);
     for event in &due {
         assert_eq!(world.state_of(event.id).await, Some(WebhookState::Delivered));
-        assert_eq!(world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 2);
+        assert_eq!(world.store.webhooks().attempts(ALICE, event.id).await.unwrap().unwrap().len(), 2);
     }
     world.assert_audit_clean();
 }
@@ -181,7 +184,7 @@ async fn attempts_are_stored_up_to_their_limits() {
     let refused = attempt(world.now, AttemptOutcome::Status(404));
     let failed = attempt(world.now, AttemptOutcome::Failed("the connection was refused".to_owned()));
     world.settle_events(vec![retry(refused.clone()), retry(failed.clone())]).await;
-    let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap();
+    let kept = world.store.webhooks().attempts(ALICE, event.id).await.unwrap();
     assert_eq!(kept, Some(vec![refused, failed]));
     let long = WebhookAttempt {
         response: vec![b'x'; RESPONSE_KEPT_BYTES_MAX + 1],
@@ -190,7 +193,7 @@ async fn attempts_are_stored_up_to_their_limits() {
     for _ in 0..WEBHOOK_ATTEMPTS_KEPT {
         world.settle_events(vec![retry(long.clone())]).await;
     }
-    let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap();
+    let kept = world.store.webhooks().attempts(ALICE, event.id).await.unwrap().unwrap();
     assert_eq!(
         kept.len(),
         usize::try_from(WEBHOOK_ATTEMPTS_KEPT).unwrap(),
@@ -200,11 +203,11 @@ async fn attempts_are_stored_up_to_their_limits() {
     assert_eq!(kept[0].outcome, AttemptOutcome::Failed("y".repeat(300)));
     assert_eq!(world.due_events().await[0].attempts, WEBHOOK_ATTEMPTS_KEPT + 2);
     assert_eq!(
-        world.store.webhook_attempts(BOB, event.id).await.unwrap(),
+        world.store.webhooks().attempts(BOB, event.id).await.unwrap(),
         None,
         "another account cannot read them"
     );
-    assert_eq!(world.store.webhook_attempts(ALICE, EventId(99)).await.unwrap(), None);
+    assert_eq!(world.store.webhooks().attempts(ALICE, EventId(99)).await.unwrap(), None);
     world.assert_audit_clean();
 }
 
@@ -243,7 +246,7 @@ async fn invalid_event_fails_and_an_unreadable_table_is_an_error() {
     assert_eq!(world.state_of(due[0].id).await, Some(WebhookState::Failed(GiveUpReason::NothingToTell)));
     raw.change("ALTER TABLE inbound RENAME TO elsewhere");
     let fault =
-        world.store.take_webhooks(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
+        world.store.webhooks().take(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
     let missing = ["no such table", "relation \"inbound\" does not exist"];
     assert!(missing.iter().any(|text| fault.to_string().contains(text)), "{fault}");
     world.flush().await;
@@ -259,17 +262,17 @@ async fn event_behind_many_unusable_ones_is_found() {
     let forget = "DELETE FROM message WHERE id IN (SELECT message FROM webhook ORDER BY id LIMIT ?1)";
     // Fewer than one read skips.
     raw.change_with(forget, &[400]);
-    let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
+    let page = world.store.webhooks().take(DLRS, None, world.now, 2).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.id.0).collect::<Vec<_>>(), [401, 402]);
     assert_eq!(page.next_due, Some(world.now));
     world.flush().await;
-    assert_eq!(world.store.webhook_figures(ALICE).await.unwrap()[0].failed, 400);
+    assert_eq!(world.store.webhooks().figures(ALICE).await.unwrap()[0].failed, 400);
     // More than one read skips: the next read is due a second later.
     raw.change_with(forget, &[700]);
     for given_up in [900, 1_100] {
-        let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
+        let page = world.store.webhooks().take(DLRS, None, world.now, 2).await.unwrap();
         world.flush().await;
-        assert_eq!(world.store.webhook_figures(ALICE).await.unwrap()[0].failed, given_up);
+        assert_eq!(world.store.webhooks().figures(ALICE).await.unwrap()[0].failed, given_up);
         if given_up == 900 {
             assert_eq!((page.events.len(), page.next_due), (0, Some(world.now.plus(secs(1)))));
         } else {

@@ -41,7 +41,7 @@ async fn put_setup(
     let catalogue = Arc::new(read_catalogue(&put).expect("a catalogue"));
     let audited = store.audited(entries(&put));
     let change = CatalogueChange { put, ..CatalogueChange::default() };
-    audited.change_catalogue(change).await.expect("the setup is stored");
+    audited.setup().change(change).await.expect("the setup is stored");
     store.set_catalogue(catalogue);
 }
 

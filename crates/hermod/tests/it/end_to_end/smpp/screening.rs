@@ -89,7 +89,7 @@ async fn link_split_over_parts_is_held_however_the_parts_are_submitted() {
             assert!(!submit_part(&mut one, way, reference, (parts[1].0, 2), parts[1].1).await);
         }
     }
-    let cases = s.gateway().store.reviews(None, None, None, 10).await.unwrap();
+    let cases = s.gateway().store.reviews().list(None, None, None, 10).await.unwrap();
     let held: Vec<(&str, u64)> = cases.iter().map(|case| (case.text.as_str(), case.seen)).collect();
     assert_eq!(held, [("see https://bit.ly/prize", 20)], "the operator reviews the joined text");
     drop((one, other));
@@ -106,10 +106,10 @@ async fn part_is_held_until_every_text_that_it_makes_is_approved_and_too_many_te
     assert!(submit_part(&mut alice, Way::Udh8, 1, (1, 2), "your bank: https://b").await);
     for text in ["our shop: https://bit.ly/x", "your bank: https://bit.ly/x"] {
         assert!(!submit_part(&mut alice, Way::Udh8, 1, (2, 2), "it.ly/x").await);
-        let cases = s.gateway().store.reviews(None, None, None, 10).await.unwrap();
+        let cases = s.gateway().store.reviews().list(None, None, None, 10).await.unwrap();
         let case = cases.iter().find(|case| case.text == text).expect("a case of its own");
         let (by, now) = ("operator".to_owned(), s.gateway().clock.now());
-        s.gateway().store.decide_review(case.id, true, by, String::new(), now).await.unwrap();
+        s.gateway().store.reviews().decide(case.id, true, by, String::new(), now).await.unwrap();
     }
     assert!(submit_part(&mut alice, Way::Udh8, 1, (2, 2), "it.ly/x").await);
 

@@ -29,7 +29,7 @@ async fn events(s: &Scenario) -> Vec<(String, &'static str)> {
     let store = &s.gateway().store;
     let alice = account_id(store).await;
     let events =
-        store.webhook_events(alice, WebhookFilter::default(), None, 100).await.expect("the store answers");
+        store.webhooks().list(alice, WebhookFilter::default(), None, 100).await.expect("the store answers");
     let report = |event: &hermod_store::WebhookRecord| {
         (event.message.to_string(), event.status.expect("a delivery report").word())
     };

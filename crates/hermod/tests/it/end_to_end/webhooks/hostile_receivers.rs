@@ -14,10 +14,11 @@ async fn outcomes(s: &Scenario, count: usize) -> Vec<String> {
     let account = crate::store_access::account_id(store).await;
     let started = crate::real_time::now();
     loop {
-        let events = store.webhook_events(account, WebhookFilter::default(), None, 10).await.expect("a list");
+        let events =
+            store.webhooks().list(account, WebhookFilter::default(), None, 10).await.expect("a list");
         let attempts = match events.last() {
             Some(event) => {
-                store.webhook_attempts(account, event.id).await.expect("a list").unwrap_or_default()
+                store.webhooks().attempts(account, event.id).await.expect("a list").unwrap_or_default()
             }
             None => Vec::new(),
         };

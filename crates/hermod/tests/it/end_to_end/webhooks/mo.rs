@@ -15,7 +15,7 @@ async fn mo_message_is_posted_with_its_four_fields() {
         text: "Ja, \"gern\" \u{1f600}\n".to_owned(),
         received_at: now,
     };
-    store.receive(said).await.expect("it is stored");
+    store.inbound().receive(said).await.expect("it is stored");
     let post = &wait_for_posts(&hooks, 1).await[0];
     assert_eq!(post.path, "/inbound");
     assert_eq!(
@@ -54,7 +54,7 @@ async fn failing_delivery_report_webhook_does_not_delay_the_inbound_webhook() {
         received_at: s.gateway().clock.now(),
     };
     for text in ["one", "two", "three"] {
-        store.receive(said(text)).await.expect("it is stored");
+        store.inbound().receive(said(text)).await.expect("it is stored");
     }
     let mut texts: Vec<String> = wait_for_posts(&healthy, 3)
         .await

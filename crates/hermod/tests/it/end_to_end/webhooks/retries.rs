@@ -54,14 +54,15 @@ async fn failing_webhook_is_tried_six_times_on_schedule_with_the_same_body() {
     // A replay posts the same body.
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let (store, event) = (&s.gateway().store, listed(&s).await);
-    let replayed = store.replay_webhook(event.account, event.id, s.gateway().clock.now()).await;
+    let replayed = store.webhooks().replay(event.account, event.id, s.gateway().clock.now()).await;
     assert_eq!(replayed.expect("it is kept"), WebhookReplay::Again);
     let again = &wait_for_posts(&hooks, 7).await[6];
     assert_eq!((&again.body, header(again, "webhook-id")), (&caught[0].body, ids[0]));
     assert_eq!(header(again, "x-svc-attempt"), "7");
     wait_for_state(&s, WebhookState::Delivered).await;
     let kept = store
-        .webhook_attempts(event.account, event.id)
+        .webhooks()
+        .attempts(event.account, event.id)
         .await
         .expect("they are kept")
         .expect("the event exists");
@@ -154,7 +155,7 @@ async fn event_fails_when_its_webhook_address_is_removed_and_can_be_replayed() {
     s.skip(Duration::from_secs(56));
     wait_for_state(&s, WebhookState::Failed(GiveUpReason::NoAddress)).await;
     assert_post_count(&hooks, 1).await;
-    let figures = s.gateway().store.webhook_figures(event.account).await.expect("figures");
+    let figures = s.gateway().store.webhooks().figures(event.account).await.expect("figures");
     let dlr = figures.iter().find(|one| one.kind == WebhookKind::Dlr).expect("one for each kind");
     assert_eq!((dlr.waiting, dlr.failed), (0, 1));
 
@@ -167,7 +168,8 @@ async fn event_fails_when_its_webhook_address_is_removed_and_can_be_replayed() {
     .await;
     let endpoint = Endpoint { account: event.account, kind: WebhookKind::Dlr };
     let (store, now) = (&s.gateway().store, s.gateway().clock.now());
-    let replayed = store.replay_failed(endpoint, event.at, None, 100, now).await.expect("a replay");
+    let replayed =
+        store.webhooks().replay_failed(endpoint, event.at, None, 100, now).await.expect("a replay");
     assert_eq!((replayed.replayed, replayed.next), (1, None));
     wait_for_posts(&hooks, 2).await;
     wait_for_state(&s, WebhookState::Delivered).await;

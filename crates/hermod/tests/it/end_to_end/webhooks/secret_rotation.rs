@@ -10,7 +10,7 @@ const NEW: &str = "alices-other-webhook-secret";
 /// Takes one rotation step.
 async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
     let gateway = s.gateway();
-    let rows = gateway.store.catalogue().await.expect("a catalogue");
+    let rows = gateway.store.setup().rows().await.expect("a catalogue");
     let plan = provision::rotate(rows, &gateway.pepper, "alice", &step, gateway.clock.now());
     let plan = plan.map_err(|refusal| refusal.to_string())?;
     provision::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())

@@ -1,0 +1,44 @@
+//! Operations of the operator: the setup, delivery figures, rows that were set aside, parts that got no response.
+
+use crate::error::StoreError;
+use crate::sql::{catalogue, set_aside};
+use crate::store::Store;
+use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow, SetAside, SetAsideCount};
+
+/// Operations on the setup.
+#[derive(Clone, Copy)]
+pub struct SetupStore<'s>(pub(in crate::store) &'s Store);
+
+impl SetupStore<'_> {
+    /// Changes the setup and posts the opening entries of new accounts, in one transaction. Fails without a change if a name
+    /// is taken or an entry is rejected.
+    pub async fn change(self, change: CatalogueChange) -> Result<(), StoreError> {
+        self.0.request(Box::new(change)).await?.map_err(StoreError::from)
+    }
+
+    /// Returns all entries of the setup.
+    pub async fn rows(self) -> Result<Vec<CatalogueRow>, StoreError> {
+        self.0.read(catalogue::read).await
+    }
+
+    /// Returns the entries of provision files as they were last applied.
+    pub async fn provisioned(self) -> Result<Vec<ProvisionedRow>, StoreError> {
+        self.0.read(catalogue::read_provisioned).await
+    }
+}
+
+/// The rows that were set aside because they are unreadable.
+#[derive(Clone, Copy)]
+pub struct SetAsideStore<'s>(pub(in crate::store) &'s Store);
+
+impl SetAsideStore<'_> {
+    /// Returns unreadable rows that were set aside, after `after`, in order.
+    pub async fn list(self, after: Option<i64>, limit: u32) -> Result<Vec<SetAside>, StoreError> {
+        self.0.read(move |database| set_aside::set_aside_after(database, after.unwrap_or(0), limit)).await
+    }
+
+    /// Returns how many rows are set aside.
+    pub async fn count(self) -> Result<SetAsideCount, StoreError> {
+        self.0.read(set_aside::count_set_aside).await
+    }
+}
