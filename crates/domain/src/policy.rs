@@ -320,7 +320,8 @@ pub const fn is_checked_after_opt_out(refusal: &Refusal) -> bool {
         | Refusal::NoPrice
         | Refusal::NoRoute
         | Refusal::TrafficControl { .. }
-        | Refusal::InsufficientCredit { .. } => true,
+        | Refusal::InsufficientCredit { .. }
+        | Refusal::NoShortId { .. } => true,
         Refusal::InvalidJson(_)
         | Refusal::InvalidContentType
         | Refusal::BodyTooLarge { .. }

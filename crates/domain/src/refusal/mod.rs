@@ -61,6 +61,10 @@ pub enum Refusal {
     TrafficControl {
         retry_after_s: u32,
     },
+    /// A bind of SMPP 3.3 needs short message ids, and those that come next are all in use.
+    NoShortId {
+        retry_after_s: u32,
+    },
     /// `available` is what the account may still spend, less the minimum it must keep.
     InsufficientCredit {
         cost: Money,
@@ -123,6 +127,7 @@ impl Refusal {
     pub const fn retry_after_s(&self) -> Option<u32> {
         if let Refusal::RateLimited { retry_after_s, .. }
         | Refusal::TrafficControl { retry_after_s }
+        | Refusal::NoShortId { retry_after_s }
         | Refusal::GatewayUnavailable { retry_after_s, .. } = self
         {
             return Some(*retry_after_s);
@@ -195,6 +200,10 @@ impl Refusal {
             Refusal::InsufficientCredit { cost, available } => {
                 format!("The message costs {cost} and {available} is available. Top up the account.").into()
             }
+            Refusal::NoShortId { retry_after_s } => format!(
+                "No short message id of SMPP 3.3 is free. Try again in {retry_after_s} s, or bind with SMPP 3.4."
+            )
+            .into(),
             Refusal::SubmitFailed => "The message was not accepted because of an internal error. Try again.".into(),
             Refusal::GatewayUnavailable { cause, retry_after_s } => {
                 format!("{} Nothing was accepted or charged. Try again in {retry_after_s} s.", cause.sentence())

@@ -149,6 +149,9 @@ catalogue! {
     INSUFFICIENT_CREDIT = permanent("INSUFFICIENT_CREDIT", 402, SUBMITFAIL,
         "The message costs more than the account has available.",
         "Top up the account, or pay its invoices.").with_extended(0x0400);
+    NO_SHORT_ID = temporary("NO_SHORT_ID", 503, MSGQFUL,
+        "A bind of SMPP 3.3 needs a short message id, and those that come next are in use.",
+        "Wait until messages have ended, or bind with SMPP 3.4.");
     SUBMIT_FAILED = temporary("SUBMIT_FAILED", 500, SYSERR,
         "Internal error; nothing was stored.",
         "Try again, with the same idempotency key.");
@@ -184,6 +187,7 @@ impl Refusal {
             Refusal::RateLimited { .. } => &RATE_LIMITED,
             Refusal::TrafficControl { .. } => &TRAFFIC_CONTROL,
             Refusal::InsufficientCredit { .. } => &INSUFFICIENT_CREDIT,
+            Refusal::NoShortId { .. } => &NO_SHORT_ID,
             Refusal::SubmitFailed => &SUBMIT_FAILED,
             Refusal::GatewayUnavailable { .. } => &GATEWAY_UNAVAILABLE,
         }

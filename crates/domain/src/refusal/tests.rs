@@ -131,6 +131,10 @@ fn temporary_refusal_says_when_to_retry() {
         "Temporary 3600 | TRAFFIC_CONTROL: A traffic control of the account rejected this message. Try again in 3600 s.",
     );
     check(
+        Refusal::NoShortId { retry_after_s: 60 },
+        "Temporary 60 | NO_SHORT_ID: No short message id of SMPP 3.3 is free. Try again in 60 s, or bind with SMPP 3.4.",
+    );
+    check(
         Refusal::SubmitFailed,
         "Temporary | SUBMIT_FAILED: The message was not accepted because of an internal error. Try again.",
     );

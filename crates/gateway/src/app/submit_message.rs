@@ -172,10 +172,7 @@ async fn accept(
         }
         Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),
         Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
-        Ok(AcceptOutcome::NoAliasFree) => {
-            let cause = Unavailable::QueueFull;
-            Err(Refusal::GatewayUnavailable { cause, retry_after_s: NO_ALIAS_RETRY_S })
-        }
+        Ok(AcceptOutcome::NoAliasFree) => Err(Refusal::NoShortId { retry_after_s: NO_ALIAS_RETRY_S }),
         Ok(AcceptOutcome::OverVelocity(over)) => {
             count_refusal(over.control(controls).map_or("removed", |name| name));
             Err(Refusal::TrafficControl { retry_after_s: whole_seconds(over.wait) })

@@ -340,6 +340,11 @@ impl Scenario {
         self.carrier.as_ref().expect("this scenario has a carrier")
     }
 
+    /// Opens the database beside the gateway.
+    pub(crate) fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.data_folder().join("hermod.db")).expect("the database opens")
+    }
+
     fn data_folder(&self) -> PathBuf {
         gateways::data_folder(self.folder.path())
     }

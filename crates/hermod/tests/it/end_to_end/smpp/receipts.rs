@@ -1,6 +1,7 @@
 //! Delivery receipts to binds: requested ones only, to any receiver of the connection, with retries.
 
 use super::provision_alice_smpp;
+use crate::real_time::wait_until;
 use crate::scenario::{Esme, Scenario, message};
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, CommandStatus, SubmitSm, VERSION_3_3};
@@ -158,6 +159,27 @@ async fn bind_of_version_3_3_gets_8_digit_ids_and_receipts_without_tlvs() {
     let next = old.submit(message("another")).await;
     assert_ne!(next, alias);
     old.take_receipt().await;
+    drop(old);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn bind_of_version_3_3_is_told_to_wait_while_no_short_id_is_free() {
+    let s = stage(Script::new().no_receipts()).await;
+    let mut old = Esme::connect(s.smpp_address()).await;
+    let bound = old.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_3).await;
+    assert_eq!(bound, CommandStatus::OK);
+    old.submit(message("the first short id")).await;
+    let database = s.database();
+    let occupy = "WITH RECURSIVE next (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM next WHERE n < 64)
+        INSERT INTO alias (account, alias, message) SELECT account, alias + n, message FROM alias, next";
+    wait_until("the first message is in the database", || database.execute(occupy, []).unwrap() == 64);
+    assert_eq!(old.try_submit(message("refused")).await, Err(CommandStatus(0x14)));
+    s.alice.assert_balance("99.95").await;
+    let free = "DELETE FROM alias WHERE alias > (SELECT min(alias) FROM alias)";
+    assert_eq!(database.execute(free, []).unwrap(), 64);
+    old.submit(message("accepted")).await;
+    s.alice.assert_balance("99.9").await;
     drop(old);
     s.end().await;
 }
