@@ -57,14 +57,13 @@ const METHODS: [&str; 8] = [
     "watch",
 ];
 /// Public methods that return nothing about messages.
-const OTHER_METHODS: [&str; 7] = [
-    "has_record",
+const OTHER_METHODS: [&str; 6] = [
+    "is_kept",
     "note_request",
-    "record_status",
-    "flush_record",
-    "rebuild_record",
-    "purge_record",
-    "audit_record",
+    "status",
+    "flush",
+    "rebuild",
+    "purge",
 ];
 
 #[test]
