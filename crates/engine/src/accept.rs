@@ -48,7 +48,7 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
     let Acceptance { account, carrier, parts, .. } = acceptance;
     let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
     batch.add_step(message, PartNo::FIRST, step);
-    batch.tally.accepted += 1;
+    batch.results.tally.accepted += 1;
     batch.accepted_parts += u64::from(*parts);
     Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
 }

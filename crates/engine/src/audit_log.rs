@@ -51,7 +51,7 @@ fn append_row(
     batch.tables.write(RowChange::Add(row));
     batch.tables.write(RowChange::Put(SealedEnd { end, seal }));
     batch.state.audit_log.set_end(end);
-    batch.audit_log_end = Some(end);
+    batch.results.audit_log_end = Some(end);
     Ok(())
 }
 

@@ -183,20 +183,12 @@ pub trait BoundReceivers {
     fn is_bound(&self, connection: ConnectionId) -> bool;
 }
 
-pub struct Batch<'a> {
-    pub tables: &'a Tables<'a>,
-    pub state: &'a mut EngineState,
-    pub receivers: &'a dyn BoundReceivers,
-    /// Distinguishes the fresh parts of this batch from those of earlier batches.
-    pub number: u64,
-    /// The latest time that any of its commands brought.
-    pub now: Timestamp,
-    pub fresh: Vec<FreshPart>,
+/// What a batch has for others once it is durable: for links, outboxes, webhooks, alarms, the log, the record and the metrics.
+#[derive(Default)]
+pub struct BatchResults {
     pub handouts: HashMap<LinkId, Handout>,
     /// The reports that were written, in order. They go to the outboxes after the commit.
     pub reports: Vec<Report>,
-    /// Reports that customers accepted and that are still in the tables.
-    pub accepted_reports: Vec<ReportRange>,
     /// How many rows of reports were deleted, per connection; or [`ALL_ROWS`].
     pub reports_gone: Vec<(ConnectionId, u64)>,
     /// Reports whose rows could not be read, for the log.
@@ -213,16 +205,30 @@ pub struct Batch<'a> {
     pub forbidden: Vec<ForbiddenEvent>,
     /// The steps of messages, in the order in which they happened.
     pub steps: Vec<MessageStep>,
+    pub tally: Tally,
+    /// The end of the audit log, if this batch has written to it.
+    pub audit_log_end: Option<AuditEnd>,
+}
+
+pub struct Batch<'a> {
+    pub tables: &'a Tables<'a>,
+    pub state: &'a mut EngineState,
+    pub receivers: &'a dyn BoundReceivers,
+    /// Distinguishes the fresh parts of this batch from those of earlier batches.
+    pub number: u64,
+    /// The latest time that any of its commands brought.
+    pub now: Timestamp,
+    pub fresh: Vec<FreshPart>,
+    pub results: BatchResults,
+    /// Reports that customers accepted and that are still in the tables.
+    pub accepted_reports: Vec<ReportRange>,
     /// How many of the steps are written to the timelines already.
     kept_steps: usize,
-    pub tally: Tally,
     pub accepted_parts: u64,
     /// Claims of parts that were accepted in earlier batches.
     pub stored_claims: u64,
     /// Postings by persons that the audit log does not have yet.
     pub unlogged_postings: Vec<UnloggedPosting>,
-    /// The end of the audit log, if this batch has written to it.
-    pub audit_log_end: Option<AuditEnd>,
     /// The catalogue that was in force when the batch began.
     pub catalogue: Arc<Catalogue>,
 }
@@ -243,23 +249,12 @@ impl<'a> Batch<'a> {
             number,
             now: Timestamp::EPOCH,
             fresh: Vec::new(),
-            handouts: HashMap::default(),
-            reports: Vec::new(),
+            results: BatchResults { steps, ..BatchResults::default() },
             accepted_reports: Vec::new(),
-            reports_gone: Vec::new(),
-            unreadable_reports: Vec::new(),
-            woken: HashSet::default(),
-            unconfirmed: HashMap::default(),
-            reused_ids: HashMap::default(),
-            set_aside: Vec::new(),
-            forbidden: Vec::new(),
-            steps,
             kept_steps: 0,
-            tally: Tally::default(),
             accepted_parts: 0,
             stored_claims: 0,
             unlogged_postings: Vec::new(),
-            audit_log_end: None,
             catalogue,
         }
     }
@@ -272,10 +267,10 @@ impl<'a> Batch<'a> {
     /// Writes those of the steps so far that are kept to the timelines. A command that deletes timelines calls this first, so that
     /// earlier steps of its batch are deleted with them.
     pub fn keep_steps(&mut self) {
-        let new = self.steps.get(self.kept_steps..).unwrap_or_default();
+        let new = self.results.steps.get(self.kept_steps..).unwrap_or_default();
         let kept = new.iter().filter(|step| step.kind.is_kept());
         kept.for_each(|step| self.tables.write(StepChange::Keep(step.clone())));
-        self.kept_steps = self.steps.len();
+        self.kept_steps = self.results.steps.len();
     }
 
     /// Writes the rows of fresh parts. From then on the tables have them like all others.
@@ -292,7 +287,7 @@ impl<'a> Batch<'a> {
     /// Notes that rows of a connection's reports were deleted.
     pub fn note_reports_gone(&mut self, connection: ConnectionId, gone: u64) {
         if gone > 0 {
-            self.reports_gone.push((connection, gone));
+            self.results.reports_gone.push((connection, gone));
         }
     }
 
@@ -300,6 +295,6 @@ impl<'a> Batch<'a> {
     #[inline]
     pub fn add_step(&mut self, message: MessageId, part: PartNo, kind: StepKind) {
         let id = self.state.last_ids.next_step(self.tables);
-        self.steps.push(MessageStep { id, message, part, at: self.now, kind });
+        self.results.steps.push(MessageStep { id, message, part, at: self.now, kind });
     }
 }

@@ -120,7 +120,7 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
         progress::apply(batch, key, job.part, PartEvent::Claimed, 0, None, None)?
     {
         if part.doubts > 0 {
-            batch.tally.doubts.resent += 1;
+            batch.results.tally.doubts.resent += 1;
         }
         hand_to_link(batch, link, job, part.doubts);
     }
@@ -138,8 +138,8 @@ fn hand_to_link(batch: &mut Batch<'_>, link: LinkId, job: Job, resend: u8) {
     };
     batch.add_step(job.message, job.part, step);
     batch.state.lanes.use_slot(job.carrier, link);
-    batch.tally.claimed += 1;
-    batch.handouts.entry(link).or_default().jobs.push(job);
+    batch.results.tally.claimed += 1;
+    batch.results.handouts.entry(link).or_default().jobs.push(job);
 }
 
 /// Puts deferred parts whose time has come back into their lanes, lanes taking turns. From then on they wait for a

@@ -169,7 +169,7 @@ fn move_parts(
     batch.state.lanes.remove_message(carrier, account, message);
     batch.state.recent_messages.remove(&message);
     parts.iter().for_each(|part| batch.state.queues.remove(carrier, part.now.state));
-    batch.tally.moved += 1;
+    batch.results.tally.moved += 1;
     let moved = batch.tables.read()?.parts(there)?;
     moved.iter().for_each(|part| batch.state.queues.add(to.carrier, part.now.state, 1));
     for PartRow { part, .. } in moved {

@@ -103,8 +103,8 @@ pub fn apply(
             }
             let now = *moved.after.parts.get(part.index()).expect("the part that moved");
             if now.state == PartState::Presumed {
-                batch.tally.doubts.unconfirmed += 1;
-                *batch.unconfirmed.entry(key.carrier).or_default() += 1;
+                batch.results.tally.doubts.unconfirmed += 1;
+                *batch.results.unconfirmed.entry(key.carrier).or_default() += 1;
             }
             let ended = moved.after.state.is_final();
             if ended {
@@ -122,8 +122,8 @@ pub fn apply(
         }
         Transition::Ignored => Ok(Applied::Ignored),
         Transition::Illegal => {
-            batch.tally.illegal += 1;
-            batch.forbidden.push(ForbiddenEvent { message: key.message, part, event, before });
+            batch.results.tally.illegal += 1;
+            batch.results.forbidden.push(ForbiddenEvent { message: key.message, part, event, before });
             Ok(Applied::Ignored)
         }
     }
@@ -221,11 +221,11 @@ fn end(
     let message = key.message;
     batch.tables.write(MessageChange::End { message, status, settled_at: batch.now });
     batch.tables.write(PartChange::Delete(key));
-    batch.tally.settled += 1;
+    batch.results.tally.settled += 1;
     let refunded = refund.as_ref().map(|refund| refund.cost);
     if let Some(refund) = refund {
         ledger::refund(batch, key.account, message, refund);
-        batch.tally.refunded += 1;
+        batch.results.tally.refunded += 1;
     }
     Ok(Written::All { refunded })
 }

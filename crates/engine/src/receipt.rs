@@ -45,8 +45,8 @@ pub fn assign_id(
     let part_key = PartKey { account, message, part };
     let assignment = IdAssignment { part: part_key, to: Some(to), at, day };
     if batch.state.carrier_ids.assign(batch.tables, carrier, remote, assignment)? == Assigned::Reused {
-        batch.tally.ids_reused += 1;
-        *batch.reused_ids.entry(carrier).or_default() += 1;
+        batch.results.tally.ids_reused += 1;
+        *batch.results.reused_ids.entry(carrier).or_default() += 1;
         batch.add_step(message, part, StepKind::CarrierIdReused { carrier, remote: remote.clone() });
     }
     batch.state.delivery.sent(carrier, to, day);
@@ -132,17 +132,17 @@ pub fn record(
     let ambiguous = is_ambiguous;
     park(batch, carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
     if is_ambiguous {
-        batch.tally.receipts_ambiguous += 1;
+        batch.results.tally.receipts_ambiguous += 1;
         return Ok(ReceiptOutcome::Ambiguous);
     }
-    batch.tally.receipts_parked += 1;
+    batch.results.tally.receipts_parked += 1;
     Ok(ReceiptOutcome::Parked)
 }
 
 /// Parks a receipt, and counts those that it displaced.
 fn park(batch: &mut Batch<'_>, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
     let crowded_out = batch.state.parked.park(batch.tables, carrier, receipt)?;
-    batch.tally.receipts_given_up += crowded_out;
+    batch.results.tally.receipts_given_up += crowded_out;
     Ok(())
 }
 
@@ -159,7 +159,7 @@ fn retry_parked(
     match batch.state.carrier_ids.find(batch.tables, &query)? {
         Match::Part(assignment) => {
             batch.state.parked.remove(batch.tables, carrier, remote)?;
-            batch.tally.receipts_rematched += 1;
+            batch.results.tally.receipts_rematched += 1;
             let facts = ReceiptFacts {
                 verdict: *verdict,
                 err: *err,
@@ -200,7 +200,7 @@ pub fn rematch(
 pub fn give_up_parked(batch: &mut Batch<'_>, now: Timestamp) -> Result<u64, TableError> {
     batch.advance_to(now);
     let given_up = batch.state.parked.give_up_old(batch.tables, now)?;
-    batch.tally.receipts_given_up += given_up;
+    batch.results.tally.receipts_given_up += given_up;
     Ok(given_up)
 }
 
@@ -220,7 +220,7 @@ fn apply(
         batch.state.delivery.settled(carrier, assignment, *verdict, *at);
         return Ok(ReceiptOutcome::Applied);
     }
-    batch.tally.receipts_late += 1;
+    batch.results.tally.receipts_late += 1;
     let (verdict, err, word) = (*verdict, *err, word.clone().map(CarrierWord));
     let step = if applied == Applied::Ignored && verdict == DeliveryOutcome::NoChange {
         StepKind::UnreadableReceipt { verdict, err, word }

@@ -140,8 +140,8 @@ pub fn write(
     }
     let report = Report { id, account, connection, message, at: batch.now, content };
     batch.tables.write(ReportChange::Add { report: report.clone(), has_webhook_event });
-    batch.tally.reports += 1;
-    batch.reports.push(report);
+    batch.results.tally.reports += 1;
+    batch.results.reports.push(report);
     Ok(())
 }
 
@@ -220,7 +220,7 @@ pub fn delete_accepted(batch: &mut Batch<'_>) -> Result<(), TableError> {
             let of = i64::from(connection.get());
             batch.tables.write(RowChange::<GivenUpReport>::delete_in([("connection", of..=of), ("id", ids)]));
         }
-        batch.tally.reports_accepted += deleted;
+        batch.results.tally.reports_accepted += deleted;
         batch.note_reports_gone(connection, deleted);
     }
     Ok(())
@@ -244,12 +244,12 @@ fn give_up(
         Ok(Some(StoredReport { account: None, .. })) => {}
         Ok(None) => return Ok(0),
         Err(error) if error.is_unreadable() => {
-            batch.unreadable_reports.push(UnreadableReport { connection, report: id, error });
+            batch.results.unreadable_reports.push(UnreadableReport { connection, report: id, error });
         }
         Err(error) => return Err(error),
     }
     batch.tables.write(ReportChange::Delete { connection, first: id, last: id });
-    batch.tally.reports_given_up += 1;
+    batch.results.tally.reports_given_up += 1;
     Ok(1)
 }
 
@@ -268,7 +268,7 @@ pub fn give_up_old(
     }
     batch.note_reports_gone(connection, gone);
     if oldest.is_empty() && !batch.tables.read()?.has_reports(connection)? {
-        batch.reports_gone.push((connection, ALL_ROWS));
+        batch.results.reports_gone.push((connection, ALL_ROWS));
     }
     Ok(oldest)
 }

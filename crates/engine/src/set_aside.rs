@@ -69,7 +69,7 @@ pub fn message(batch: &mut Batch<'_>, part: UnreadablePart) -> Result<(), TableE
         batch.state.forget_message(key, &states);
     }
     if !states.is_empty() {
-        batch.set_aside.push(part);
+        batch.results.set_aside.push(part);
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub fn list_unreadable(batch: &mut Batch<'_>, key: MessageKey, error: TableError
 pub fn list(batch: &mut Batch<'_>, message: UnreadablePart) -> Result<(), TableError> {
     let (key, reason) = (message.key, message.reason.clone());
     batch.tables.write(SetAsideChange::Message { key, reason, at: batch.now });
-    batch.set_aside.push(message);
+    batch.results.set_aside.push(message);
     Ok(())
 }
 

@@ -46,7 +46,7 @@ pub fn find(
     if record.remote.is_some() || is_final(record.verdict) {
         batch.tables.write(RowChange::<UnnamedPart>::Delete((carrier, to, part)));
     }
-    batch.tally.receipts_by_number += 1;
+    batch.results.tally.receipts_by_number += 1;
     Ok(Some(assignment))
 }
 

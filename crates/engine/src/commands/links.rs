@@ -85,11 +85,11 @@ impl Command for LinkBatch {
         for record in receipts {
             let outcome = receipt::record(batch, *carrier, *ids, record)?;
             let recorded = RecordedReceipt { sequence: record.sequence, outcome };
-            batch.handouts.entry(*link).or_default().recorded.push(recorded);
+            batch.results.handouts.entry(*link).or_default().recorded.push(recorded);
         }
         for record in inbound {
             mo::receive(batch, *carrier, &record.part)?;
-            batch.handouts.entry(*link).or_default().received.push(record.sequence);
+            batch.results.handouts.entry(*link).or_default().received.push(record.sequence);
         }
         batch.state.lanes.grant(*carrier, *link, *slots);
         Ok(())

@@ -121,7 +121,7 @@ fn deliver_group(batch: &mut Batch<'_>, group: UnfinishedId) -> Result<(), Table
     batch.state.mo_parts.removed(carrier, u64::from(count));
     let missing = total.saturating_sub(count);
     if missing > 0 {
-        batch.tally.inbound_incomplete += 1;
+        batch.results.tally.inbound_incomplete += 1;
     }
     let whole = MoContent::of(&pieces);
     delivery::deliver(batch, &ReceivedMo { carrier, source, destination, whole, missing, at: since })

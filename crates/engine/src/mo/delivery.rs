@@ -37,13 +37,13 @@ pub struct Owner {
 
 /// Delivers a message to its owner, or keeps it for the operator if it has none.
 pub fn deliver(batch: &mut Batch<'_>, mo: &ReceivedMo) -> Result<(), TableError> {
-    batch.tally.inbound += 1;
+    batch.results.tally.inbound += 1;
     let owner = find_owner(batch, mo)?;
     let message = batch.state.mint.mint(batch.now);
     match owner {
         Some(owner) => deliver_to(batch, owner, message, mo).map(|_| ()),
         None => {
-            batch.tally.inbound_unassigned += 1;
+            batch.results.tally.inbound_unassigned += 1;
             keep_for_operator(batch, message, mo);
             Ok(())
         }
@@ -141,11 +141,11 @@ fn apply_opt_keyword(batch: &mut Batch<'_>, account: AccountId, mo: &ReceivedMo)
     match opt_keyword_of(batch, account, mo) {
         Some(OptKeyword::Stop) => {
             let entry = OptOut::by_keyword(account, number, mo.at);
-            batch.tally.opt_outs += u64::from(opt_outs::add(batch, &entry)?);
+            batch.results.tally.opt_outs += u64::from(opt_outs::add(batch, &entry)?);
         }
         // The message may have waited for its owner, and the handset may have opted out since.
         Some(OptKeyword::Start) => {
-            batch.tally.opt_ins += u64::from(opt_outs::remove_older(batch, account, number, mo.at)?);
+            batch.results.tally.opt_ins += u64::from(opt_outs::remove_older(batch, account, number, mo.at)?);
         }
         None => {}
     }

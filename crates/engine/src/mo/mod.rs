@@ -27,7 +27,7 @@ pub fn receive(batch: &mut Batch<'_>, carrier: CarrierId, part: &InboundPart) ->
         if is_new {
             return concatenation::join(batch, carrier, part, joined);
         }
-        batch.tally.inbound_repeated += 1;
+        batch.results.tally.inbound_repeated += 1;
         return Ok(());
     }
     let mo = ReceivedMo {
@@ -41,7 +41,7 @@ pub fn receive(batch: &mut Batch<'_>, carrier: CarrierId, part: &InboundPart) ->
     if is_new {
         return delivery::deliver(batch, &mo);
     }
-    batch.tally.inbound_repeated += 1;
+    batch.results.tally.inbound_repeated += 1;
     delivery::apply_stop_of_duplicate(batch, &mo)
 }
 

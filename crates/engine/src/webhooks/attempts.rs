@@ -100,7 +100,7 @@ fn count_before_replay(
     let Some(WaitingEvent { message, counts }) = waiting.filter(is_replayed) else { return Ok(None) };
     let attempts = counts.attempts.saturating_add(made);
     batch.tables.write(WebhookEventChange::Attempts { key, attempts });
-    batch.woken.insert(key.endpoint);
+    batch.results.woken.insert(key.endpoint);
     Ok(Some(CountedEvent { message, attempts }))
 }
 
@@ -117,8 +117,8 @@ fn end_event(
     let attempts = counts.attempts.saturating_add(made);
     batch.tables.write(WebhookEventChange::End { key, end, ended_at: batch.now, attempts });
     match end {
-        EventEnd::Delivered => batch.tally.webhooks_delivered += 1,
-        EventEnd::GivenUp(_) => batch.tally.webhooks_given_up += 1,
+        EventEnd::Delivered => batch.results.tally.webhooks_delivered += 1,
+        EventEnd::GivenUp(_) => batch.results.tally.webhooks_given_up += 1,
     }
     Ok(Some(CountedEvent { message, attempts }))
 }
@@ -186,8 +186,8 @@ fn write(
             ("no", 0..=i64::from(no - WEBHOOK_ATTEMPTS_KEPT)),
         ]));
     }
-    batch.tally.webhook_attempts += 1;
-    batch.tally.webhook_failures += u64::from(!outcome.is_success());
+    batch.results.tally.webhook_attempts += 1;
+    batch.results.tally.webhook_failures += u64::from(!outcome.is_success());
     Ok(())
 }
 

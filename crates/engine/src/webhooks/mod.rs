@@ -75,14 +75,14 @@ fn write(
     let (event, due_at) = batch.state.event_numbers.next(batch.now);
     let key = EventKey { endpoint, event };
     batch.tables.write(WebhookEventChange::Add(NewEvent { key, due_at, message, at, content }));
-    batch.tally.webhooks += 1;
-    batch.woken.insert(endpoint);
+    batch.results.tally.webhooks += 1;
+    batch.results.woken.insert(endpoint);
     Ok(())
 }
 
 /// Writes the last event number before the commit, so that no number is ever reused.
 pub fn write_last_number(batch: &Batch<'_>) {
-    if batch.tally.webhooks > 0 {
+    if batch.results.tally.webhooks > 0 {
         batch.tables.write(WebhookEventChange::Last(batch.state.event_numbers.last()));
     }
 }

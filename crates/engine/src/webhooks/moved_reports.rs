@@ -27,7 +27,11 @@ pub fn move_to_webhook(
             Ok(None) => continue,
             // It must not hold up the others. It waits for a bind, and is given up in the end.
             Err(error) if error.is_unreadable() => {
-                batch.unreadable_reports.push(UnreadableReport { connection, report: *report, error });
+                batch.results.unreadable_reports.push(UnreadableReport {
+                    connection,
+                    report: *report,
+                    error,
+                });
                 continue;
             }
             Err(error) => return Err(error),
@@ -37,7 +41,7 @@ pub fn move_to_webhook(
         moved.push(*report);
     }
     let gone = u64::try_from(moved.len()).unwrap_or(0);
-    batch.tally.reports_moved += gone;
+    batch.results.tally.reports_moved += gone;
     batch.note_reports_gone(connection, gone);
     Ok(Some(moved))
 }

@@ -29,7 +29,7 @@ fn make_due_now(batch: &mut Batch<'_>, key: EventKey, now: Timestamp) -> Result<
     let waited = batch.tables.read()?.waiting_event(key)?.is_some();
     if waited {
         batch.tables.write(WebhookEventChange::DueTime { key, due_at: now, failures: 0 });
-        batch.woken.insert(key.endpoint);
+        batch.results.woken.insert(key.endpoint);
     }
     Ok(waited)
 }
@@ -40,8 +40,8 @@ fn restore_ended(batch: &mut Batch<'_>, key: EventKey, now: Timestamp) -> Result
         return Ok(false);
     }
     batch.tables.write(WebhookEventChange::Restore { key, due_at: now });
-    batch.tally.webhooks_replayed += 1;
-    batch.woken.insert(key.endpoint);
+    batch.results.tally.webhooks_replayed += 1;
+    batch.results.woken.insert(key.endpoint);
     Ok(true)
 }
 

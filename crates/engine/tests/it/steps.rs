@@ -11,7 +11,7 @@ use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
+use hermod_engine::batch::{Batch, BatchResults, BoundReceivers, EngineState};
 use hermod_engine::commands::{self, AnyCommand, OpenLink, PurgeRecords};
 use hermod_engine::dispatch;
 use hermod_engine::ops::SubmitNote;
@@ -122,7 +122,7 @@ impl World {
         }
         dispatch::claim_parts(&mut batch).expect("parts can be given to links");
         commands::finish(&mut batch).expect("changes can be applied");
-        let Batch { steps, handouts, .. } = batch;
+        let BatchResults { steps, handouts, .. } = batch.results;
         self.jobs = handouts.into_values().flat_map(|handout| handout.jobs).collect();
         steps
     }

@@ -93,10 +93,10 @@ fn mark_sending_in_doubt(
     let mut batch = Batch::new(&tables, engine, receivers, 0);
     recover::mark_sending_in_doubt(&mut batch, now)?;
     commands::finish(&mut batch)?;
-    let unconfirmed = std::mem::take(&mut batch.unconfirmed);
-    let forbidden = std::mem::take(&mut batch.forbidden);
-    let set_aside = std::mem::take(&mut batch.set_aside);
-    let steps = std::mem::take(&mut batch.steps);
+    let unconfirmed = std::mem::take(&mut batch.results.unconfirmed);
+    let forbidden = std::mem::take(&mut batch.results.forbidden);
+    let set_aside = std::mem::take(&mut batch.results.set_aside);
+    let steps = std::mem::take(&mut batch.results.steps);
     let sequence = transaction.commit()?;
     engine.committed(now);
     log_forbidden(&forbidden);

@@ -8,17 +8,12 @@ use super::queue::now;
 use crate::backend::SentBy;
 use crate::error::StoreError;
 use crate::record::Erasures;
-use hermod_domain::audit::AuditEnd;
-use hermod_domain::ids::{CarrierId, ConnectionId};
-use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
+use hermod_engine::batch::{Batch, BatchResults};
 use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
 use hermod_engine::dispatch;
-use hermod_engine::maps::{HashMap, HashSet};
-use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
+use hermod_engine::maps::HashMap;
 use hermod_engine::read_ahead::{self, ReadPlan};
-use hermod_engine::steps::MessageStep;
-use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
+use hermod_engine::tables::TableError;
 use std::sync::Arc;
 
 /// Whether a transaction may claim parts for links. A claim is a write, so not while the disk is full.
@@ -30,59 +25,6 @@ pub(super) enum Claims {
 
 /// Outcomes of a node's operations, by their numbers.
 type Outcomes<'o> = Vec<(u64, Option<&'o AnyOutcome>)>;
-
-/// The results of a batch that are published once it is durable.
-struct Results {
-    handouts: HashMap<LinkId, Handout>,
-    reports: Vec<Report>,
-    reports_gone: Vec<(ConnectionId, u64)>,
-    unreadable_reports: Vec<UnreadableReport>,
-    woken: HashSet<Endpoint>,
-    unconfirmed: HashMap<CarrierId, u64>,
-    reused_ids: HashMap<CarrierId, u64>,
-    set_aside: Vec<UnreadablePart>,
-    forbidden: Vec<ForbiddenEvent>,
-    steps: Vec<MessageStep>,
-    tally: Tally,
-    audit_log_end: Option<AuditEnd>,
-    now: Timestamp,
-}
-
-impl Results {
-    fn of(batch: Batch<'_>) -> Results {
-        let Batch {
-            handouts,
-            reports,
-            reports_gone,
-            unreadable_reports,
-            woken,
-            unconfirmed,
-            reused_ids,
-            set_aside,
-            forbidden,
-            steps,
-            tally,
-            audit_log_end,
-            now,
-            ..
-        } = batch;
-        Results {
-            handouts,
-            reports,
-            reports_gone,
-            unreadable_reports,
-            woken,
-            unconfirmed,
-            reused_ids,
-            set_aside,
-            forbidden,
-            steps,
-            tally,
-            audit_log_end,
-            now,
-        }
-    }
-}
 
 impl Writer<'_> {
     /// Runs one operation in a transaction of its own.
@@ -169,14 +111,14 @@ impl Writer<'_> {
             batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
         commands::finish(&mut batch)?;
-        let stored_claims = batch.stored_claims;
-        let results = Results::of(batch);
+        let Batch { results, stored_claims, now, .. } = batch;
         self.note_applied(ops, &done)?;
         let changes_catalogue = ops.iter().any(Op::changes_catalogue);
         if changes_catalogue {
             self.database.note_catalogue()?;
         }
         let sequence = transaction.commit()?;
+        self.engine.committed(now);
         self.publish(ops, &done, results, sequence);
         if changes_catalogue {
             self.shared.catalogue_changed.send_modify(|count| *count += 1);
@@ -203,8 +145,7 @@ impl Writer<'_> {
     }
 
     /// Passes the results of a durable batch to links, outboxes, webhooks, the log, the record and metrics.
-    fn publish(&mut self, ops: &[Op], done: &[Option<AnyOutcome>], mut results: Results, sequence: u64) {
-        self.engine.committed(results.now);
+    fn publish(&mut self, ops: &[Op], done: &[Option<AnyOutcome>], mut results: BatchResults, sequence: u64) {
         ops.iter().for_each(|op| self.open_mailbox(op));
         for (link, handout) in results.handouts {
             if let Some(mailbox) = self.mailboxes.get(&link) {

@@ -11,7 +11,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, EngineState, Tally};
+use hermod_engine::batch::{Batch, BatchResults, EngineState, Tally};
 use hermod_engine::commands::{self, AnyCommand, AnyOutcome};
 use hermod_engine::dispatch;
 use hermod_engine::maps::HashMap;
@@ -188,9 +188,9 @@ impl World {
         dispatch::claim_parts(&mut batch).expect("parts can be given to links");
         batch.state.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
         commands::finish(&mut batch).expect("changes can be applied");
-        assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
-        assert!(batch.set_aside.is_empty(), "set aside: {:?}", batch.set_aside);
-        let Batch { handouts, reports, tally, now, .. } = batch;
+        assert!(batch.results.forbidden.is_empty(), "forbidden: {:?}", batch.results.forbidden);
+        assert!(batch.results.set_aside.is_empty(), "set aside: {:?}", batch.results.set_aside);
+        let Batch { results: BatchResults { handouts, reports, tally, .. }, now, .. } = batch;
         let handouts = handouts.into_iter().map(|(link, handout)| (link, sent_to_another_node(&handout)));
         let handouts = handouts.collect();
         (Done { outcomes, handouts, reports, tally }, now)
@@ -210,7 +210,7 @@ impl World {
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0);
         recover::mark_sending_in_doubt(&mut batch, self.now).expect("what was being sent can be read");
         commands::finish(&mut batch).expect("changes can be applied");
-        let reports = std::mem::take(&mut batch.reports);
+        let reports = std::mem::take(&mut batch.results.reports);
         drop(tables);
         self.commit_tables();
         self.state.committed(self.now);

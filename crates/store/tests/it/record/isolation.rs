@@ -57,14 +57,7 @@ const METHODS: [&str; 8] = [
     "watch",
 ];
 /// Public methods that return nothing about messages.
-const OTHER_METHODS: [&str; 6] = [
-    "is_kept",
-    "note_request",
-    "status",
-    "flush",
-    "rebuild",
-    "purge",
-];
+const OTHER_METHODS: [&str; 6] = ["is_kept", "note_request", "status", "flush", "rebuild", "purge"];
 
 #[test]
 fn every_public_method_of_the_record_is_walked() {
