@@ -35,36 +35,15 @@ impl Reply for Streamed {
     }
 }
 
-/// Sends a file as it is read. If reading fails or the gateway stops, the connection is cut, so that the caller sees that the
-/// file is incomplete.
+/// Sends a file as it is read.
 pub(super) fn csv_file(api: &OperatorApi, rows: Rows, name: &str) -> Streamed {
-    let stopping = api.workers.stopping();
-    let pieces = stream::unfold(Some(rows), move |rows| {
-        let stopping = stopping.clone();
-        async move {
-            let mut rows = rows?;
-            let piece = tokio::select! {
-                biased;
-                () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
-                piece = rows.next() => piece,
-            };
-            match piece {
-                Ok(Some(text)) => Some((Ok(Bytes::from(text)), Some(rows))),
-                Ok(None) => None,
-                Err(refusal) => {
-                    tracing::warn!(%refusal, "An export was cut off");
-                    Some((Err(std::io::Error::other(refusal.to_string())), None))
-                }
-            }
-        }
-    });
     let day = api.gateway.clock.now().day();
     let file = HeaderValue::try_from(format!("attachment; filename=\"{name}-{day}.csv\""));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present")),
         (header::CONTENT_DISPOSITION, file.unwrap_or(HeaderValue::from_static("attachment"))),
     ];
-    Streamed((headers, Body::from_stream(pieces)).into_response())
+    Streamed((headers, Body::from_stream(rows.into_pieces(&api.workers))).into_response())
 }
 
 /// The number of the last frame that the caller got.

@@ -8,8 +8,6 @@ use super::{Portal, State};
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bytes::Bytes;
-use futures_util::stream;
 use hermod_domain::permission::Permission;
 use hermod_operator::use_cases::{self, OperatorRefusal, Reader, Rows};
 
@@ -37,30 +35,9 @@ pub(super) async fn messages(
     Ok(csv_stream(&portal, rows, "messages"))
 }
 
-/// Sends a file as it is read. If reading fails or the gateway stops, the connection is cut, so that the browser sees that the
-/// file is incomplete.
+/// Sends a file as it is read.
 fn csv_stream(portal: &Portal, rows: Rows, name: &str) -> Response {
-    let stopping = portal.workers.stopping();
-    let pieces = stream::unfold(Some(rows), move |rows| {
-        let stopping = stopping.clone();
-        async move {
-            let mut rows = rows?;
-            let piece = tokio::select! {
-                biased;
-                () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
-                piece = rows.next() => piece,
-            };
-            match piece {
-                Ok(Some(text)) => Some((Ok(Bytes::from(text)), Some(rows))),
-                Ok(None) => None,
-                Err(refusal) => {
-                    tracing::warn!(%refusal, "An export was cut off");
-                    Some((Err(std::io::Error::other(refusal.to_string())), None))
-                }
-            }
-        }
-    });
-    csv_of_today(portal, name, Body::from_stream(pieces))
+    csv_of_today(portal, name, Body::from_stream(rows.into_pieces(&portal.workers)))
 }
 
 /// Returns a file that the browser saves under a name with the day.

@@ -9,12 +9,15 @@ use crate::use_cases::OperatorRefusal;
 use crate::views::record::{
     MessageView, MessagesQuery, RequestView, RequestsQuery, StatisticView, StatisticsQuery,
 };
+use futures_util::{Stream, stream};
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::masked;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::{EXPORTS_MAX, NoSlot, Slot};
+use hermod_gateway::workers::Workers;
 use hermod_store::record::{MessageFilter, RequestFilter, Scope, SearchLimits};
+use std::io;
 use std::sync::Arc;
 
 /// Rows that are read at a time.
@@ -111,6 +114,30 @@ impl Rows {
         first.push_str(&rows.read().await?.unwrap_or_default());
         rows.first = Some(first);
         Ok(rows)
+    }
+
+    /// Returns the file as it is read. If reading fails or the gateway stops, it ends with an error, so that whoever receives it
+    /// sees that it is incomplete.
+    pub fn into_pieces(self, workers: &Workers) -> impl Stream<Item = io::Result<String>> + Send + use<> {
+        let stopping = workers.stopping();
+        stream::unfold(Some(self), move |rows| {
+            let stopping = stopping.clone();
+            async move {
+                let mut rows = rows?;
+                let piece = tokio::select! {
+                    biased;
+                    () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
+                    piece = rows.next() => piece,
+                };
+                match piece.transpose()? {
+                    Ok(text) => Some((Ok(text), Some(rows))),
+                    Err(refusal) => {
+                        tracing::warn!(%refusal, "An export was cut off");
+                        Some((Err(io::Error::other(refusal.to_string())), None))
+                    }
+                }
+            }
+        })
     }
 
     /// Returns the next piece of the file, which may be empty; none at its end.
