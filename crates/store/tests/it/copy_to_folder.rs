@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tempfile::TempDir;
 
-const MANY_ROWS: &str = "INSERT INTO opt_out (account, number, at, how) SELECT 2, 4915200000000 + i, i, 'STOP' FROM generate_series(1, 250000) AS i";
+const MANY_ROWS: &str = "INSERT INTO opt_out (account, number, at, source, how) SELECT 2, 4915200000000 + i, i, 'keyword', 'STOP' FROM generate_series(1, 250000) AS i";
 
 /// Returns a store on the server, which Alice has paid for; none without a server.
 async fn store_on_server() -> Option<World> {

@@ -25,7 +25,7 @@ const ROWS: &str = "
     INSERT INTO unassigned_inbound VALUES (77, 1, '4915112345678', '80800', 'nul ' || char(0) || ' in it', x'0102', 0, 5);
     INSERT INTO review_counter (id, last) VALUES (1, 41);
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250000)
-    INSERT INTO opt_out (account, number, at, how) SELECT 2, 4915200000000 + i, i, 'STOP' FROM n;";
+    INSERT INTO opt_out (account, number, at, source, how) SELECT 2, 4915200000000 + i, i, 'keyword', 'STOP' FROM n;";
 /// A line of the record that cannot be made again from the store.
 const REQUEST: &str = "INSERT INTO request (at, kind, operation, who, status, reason, took_ms, replay)
      VALUES (1, 1, 'only in the record', 'x', 401, '', 1, 0)";

@@ -20,7 +20,7 @@ const SECRETS: [(&str, &str); 2] = [
 /// Rows for several steps of a copy: 46 octets each.
 const MANY_ROWS: &str = "
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250000)
-    INSERT INTO opt_out SELECT 1, 4915200000000 + i, i, 'STOP' FROM n;";
+    INSERT INTO opt_out (account, number, at, source, how) SELECT 1, 4915200000000 + i, i, 'keyword', 'STOP' FROM n;";
 /// After this many octets the proxy stops: the first step is complete, the second is not.
 const FORWARDED_OCTETS: usize = 7_000_000;
 
