@@ -35,7 +35,7 @@ use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// In [`Batch::reports_gone`]: the connection has no report left.
+/// In [`BatchResults::reports_gone`]: the connection has no report left.
 pub const ALL_ROWS: u64 = u64::MAX;
 
 /// What the engine keeps in memory between batches. All of it but the recent traffic can be rebuilt from the tables.

@@ -3,6 +3,7 @@
 use super::provision_alice_smpp;
 use crate::real_time::wait_until;
 use crate::scenario::{Esme, Scenario, message};
+use crate::store_access::is_embedded;
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, CommandStatus, SubmitSm, VERSION_3_3};
 use std::time::Duration;
@@ -165,6 +166,10 @@ async fn bind_of_version_3_3_gets_8_digit_ids_and_receipts_without_tlvs() {
 
 #[tokio::test]
 async fn bind_of_version_3_3_is_told_to_wait_while_no_short_id_is_free() {
+    if !is_embedded() {
+        println!("only for the embedded store");
+        return;
+    }
     let s = stage(Script::new().no_receipts()).await;
     let mut old = Esme::connect(s.smpp_address()).await;
     let bound = old.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_3).await;
