@@ -6,7 +6,7 @@ use crate::backend::BindSlot;
 use crate::backend::NodeRun;
 use crate::error::StoreError;
 use crate::nodes::envelope::NodeEnvelope;
-use crate::store::Store;
+use crate::store::ClusterStore;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use std::sync::PoisonError;
 use tokio::sync::{mpsc, watch};
@@ -37,10 +37,6 @@ pub enum BindClaim {
 pub struct CatalogueLock {
     _lock: Option<backend::CatalogueLock>,
 }
-
-/// What a node knows of the others, and shares with them.
-#[derive(Clone, Copy)]
-pub struct ClusterStore<'s>(pub(in crate::store) &'s Store);
 
 impl ClusterStore<'_> {
     /// Returns all nodes on the server; none for the embedded store.

@@ -15,18 +15,12 @@ mod upkeep;
 mod webhooks;
 
 pub use crate::backend::BindSlot;
-pub use cluster::{BindClaim, CatalogueLock, ClusterStore, NodeInfo};
+pub use cluster::{BindClaim, CatalogueLock, NodeInfo};
 pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
-pub use record::RecordStore;
-pub use requests::{
-    CustomerRequestStore, ErasureStore, InboundStore, MessageStore, MoneyStore, OptOutStore, ReceiptStore,
-    ReportStore, ReviewStore, SetAsideStore, SetupStore, UserTokenStore,
-};
-pub use webhooks::WebhookStore;
 
 use crate::backend::Server;
 use crate::error::StoreError;
@@ -105,82 +99,58 @@ struct Inner {
     front_end: Option<Arc<FrontEnd>>,
 }
 
-impl Store {
+/// Defines a handle for each subject, and the method of [`Store`] that returns it. The file of a subject has its operations.
+macro_rules! subjects {
+    ($($(#[$about:meta])* $name:ident: $Handle:ident,)+) => {
+        $(
+            $(#[$about])*
+            #[derive(Clone, Copy)]
+            pub struct $Handle<'s>(&'s Store);
+        )+
+
+        impl Store {$(
+            $(#[$about])*
+            pub fn $name(&self) -> $Handle<'_> {
+                $Handle(self)
+            }
+        )+}
+    };
+}
+
+subjects! {
     /// What a node knows of the others, and shares with them.
-    pub fn cluster(&self) -> ClusterStore<'_> {
-        ClusterStore(self)
-    }
-
+    cluster: ClusterStore,
     /// Operations on the record.
-    pub fn record(&self) -> RecordStore<'_> {
-        RecordStore(self)
-    }
-
+    record: RecordStore,
     /// Operations on the requests of customers.
-    pub fn customer_requests(&self) -> CustomerRequestStore<'_> {
-        CustomerRequestStore(self)
-    }
-
+    customer_requests: CustomerRequestStore,
     /// Erases phone numbers.
-    pub fn erasures(&self) -> ErasureStore<'_> {
-        ErasureStore(self)
-    }
-
+    erasures: ErasureStore,
     /// Operations on MO messages.
-    pub fn inbound(&self) -> InboundStore<'_> {
-        InboundStore(self)
-    }
-
+    inbound: InboundStore,
     /// Operations on opt-outs.
-    pub fn opt_outs(&self) -> OptOutStore<'_> {
-        OptOutStore(self)
-    }
-
+    opt_outs: OptOutStore,
     /// Operations on messages that were accepted.
-    pub fn messages(&self) -> MessageStore<'_> {
-        MessageStore(self)
-    }
-
+    messages: MessageStore,
     /// Operations on balances, the ledger and statements.
-    pub fn money(&self) -> MoneyStore<'_> {
-        MoneyStore(self)
-    }
-
+    money: MoneyStore,
     /// Operations on the setup.
-    pub fn setup(&self) -> SetupStore<'_> {
-        SetupStore(self)
-    }
-
+    setup: SetupStore,
     /// Operations on receipts and the figures about them.
-    pub fn receipts(&self) -> ReceiptStore<'_> {
-        ReceiptStore(self)
-    }
-
+    receipts: ReceiptStore,
     /// The rows that were set aside because they are unreadable.
-    pub fn rows_set_aside(&self) -> SetAsideStore<'_> {
-        SetAsideStore(self)
-    }
-
+    rows_set_aside: SetAsideStore,
     /// Operations on reports to binds.
-    pub fn reports(&self) -> ReportStore<'_> {
-        ReportStore(self)
-    }
-
+    reports: ReportStore,
     /// Operations on messages held for review.
-    pub fn reviews(&self) -> ReviewStore<'_> {
-        ReviewStore(self)
-    }
-
+    reviews: ReviewStore,
     /// Operations on the tokens of users: sessions of the portal and one-time links.
-    pub fn user_tokens(&self) -> UserTokenStore<'_> {
-        UserTokenStore(self)
-    }
-
+    user_tokens: UserTokenStore,
     /// Operations on webhook events.
-    pub fn webhooks(&self) -> WebhookStore<'_> {
-        WebhookStore(self)
-    }
+    webhooks: WebhookStore,
+}
 
+impl Store {
     /// Sets the key of the audit log, which is derived from the pepper. Call it before anything is written to the log; a
     /// second call changes nothing.
     pub fn set_audit_key(&self, key: AuditKey) {

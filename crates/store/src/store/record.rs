@@ -14,7 +14,7 @@ use crate::record::{
     TextQuery, WATCHERS_MAX,
 };
 use crate::sql::nodes;
-use crate::store::Store;
+use crate::store::RecordStore;
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -110,10 +110,6 @@ impl<'s> RecordStore<'s> {
         self.0.inner.record.as_ref().ok_or(StoreError::RecordOff)
     }
 }
-
-/// Operations on the record.
-#[derive(Clone, Copy)]
-pub struct RecordStore<'s>(pub(in crate::store) &'s Store);
 
 /// Each fails with [`StoreError::RecordOff`] if the store keeps no record.
 impl RecordStore<'_> {

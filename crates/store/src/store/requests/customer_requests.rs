@@ -2,16 +2,12 @@
 
 use crate::error::StoreError;
 use crate::sql::customer_requests;
-use crate::store::Store;
+use crate::store::CustomerRequestStore;
 use hermod_domain::customer_request::CustomerRequestState;
 use hermod_domain::ids::AccountId;
 use hermod_engine::ops::{
     CustomerRequest, CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest, PAGE_ROWS_MAX,
 };
-
-/// Operations on the requests of customers.
-#[derive(Clone, Copy)]
-pub struct CustomerRequestStore<'s>(pub(in crate::store) &'s Store);
 
 impl CustomerRequestStore<'_> {
     /// Stores a request, unless the account has an open one for the same or too many open ones.

@@ -6,7 +6,7 @@ use crate::backend::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::data_folder::erasure_list;
 use crate::error::StoreError;
 use crate::sql::{carrier_ids, erasure, erasure_scans};
-use crate::store::Store;
+use crate::store::ErasureStore;
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -28,10 +28,6 @@ const NAMED_MAX: usize = 100;
 const REPLAY_PAUSE: Duration = Duration::from_secs(3_600);
 /// How far what is stored may be ahead of the clock when a number is erased.
 const CLOCK_AHEAD_MAX: Duration = Duration::from_secs(86_400);
-
-/// Erases phone numbers.
-#[derive(Clone, Copy)]
-pub struct ErasureStore<'s>(pub(in crate::store) &'s Store);
 
 impl ErasureStore<'_> {
     /// Sets the key of the digests of erased numbers, which is derived from the pepper. A second call changes nothing.

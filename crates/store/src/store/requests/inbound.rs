@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::sql::{inbound, reports};
-use crate::store::Store;
+use crate::store::InboundStore;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned};
@@ -22,10 +22,6 @@ const CONVERSATIONS_PER_READ: usize = 5_000;
 const CONVERSATIONS_KEPT_PER_CALL: usize = 50_000;
 /// Conversations deleted in one transaction.
 const CONVERSATIONS_PER_WRITE: usize = 500;
-
-/// Operations on MO messages.
-#[derive(Clone, Copy)]
-pub struct InboundStore<'s>(pub(in crate::store) &'s Store);
 
 impl InboundStore<'_> {
     /// Stores an MO message of an account.

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::record::database::text;
 use crate::sql::records;
 use crate::sql::{engine_reads, waiting_messages};
-use crate::store::Store;
+use crate::store::MessageStore;
 use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
@@ -19,10 +19,6 @@ use std::time::Duration;
 
 /// Messages moved in one transaction.
 const MOVED_PER_WRITE_MAX: usize = 250;
-
-/// Operations on messages that were accepted.
-#[derive(Clone, Copy)]
-pub struct MessageStore<'s>(pub(in crate::store) &'s Store);
 
 impl MessageStore<'_> {
     /// Cancels a message that no carrier has: it becomes `rejected` and its cost is refunded. A message whose sender or

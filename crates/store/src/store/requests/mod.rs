@@ -11,15 +11,3 @@ mod reports;
 mod reviews;
 mod setup;
 mod user_tokens;
-
-pub use customer_requests::CustomerRequestStore;
-pub use erasing::ErasureStore;
-pub use inbound::InboundStore;
-pub use messages::MessageStore;
-pub use money::MoneyStore;
-pub use opt_outs::OptOutStore;
-pub use receipts::ReceiptStore;
-pub use reports::ReportStore;
-pub use reviews::ReviewStore;
-pub use setup::{SetAsideStore, SetupStore};
-pub use user_tokens::UserTokenStore;

@@ -2,15 +2,11 @@
 
 use crate::error::StoreError;
 use crate::sql::{balances, day_totals, engine_reads, ledger};
-use crate::store::Store;
+use crate::store::MoneyStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_MAX, PostOutcome, Statement};
 use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
-
-/// Operations on balances, the ledger and statements.
-#[derive(Clone, Copy)]
-pub struct MoneyStore<'s>(pub(in crate::store) &'s Store);
 
 impl MoneyStore<'_> {
     /// Returns an account's balance and credit in use.

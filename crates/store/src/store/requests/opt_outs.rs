@@ -2,15 +2,11 @@
 
 use crate::error::StoreError;
 use crate::sql::opt_outs;
-use crate::store::Store;
+use crate::store::OptOutStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::OptIn;
 use hermod_engine::tables::OptOut;
-
-/// Operations on opt-outs.
-#[derive(Clone, Copy)]
-pub struct OptOutStore<'s>(pub(in crate::store) &'s Store);
 
 impl OptOutStore<'_> {
     /// Opts a number out of an account's messages. Returns false if it was opted out already; the earlier entry is kept.

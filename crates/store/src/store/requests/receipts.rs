@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::sql::{carrier_ids, delivery_figures, engine_reads, parked_receipts, unnamed_parts};
-use crate::store::Store;
+use crate::store::ReceiptStore;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
@@ -21,10 +21,6 @@ const UNNAMED_PARTS_PER_READ: usize = 5_000;
 const UNNAMED_PARTS_PER_WRITE: usize = 500;
 /// Parts without a carrier id that one call may read without deleting them.
 const UNNAMED_PARTS_KEPT_PER_CALL: usize = 50_000;
-
-/// Operations on receipts and the figures about them.
-#[derive(Clone, Copy)]
-pub struct ReceiptStore<'s>(pub(in crate::store) &'s Store);
 
 impl ReceiptStore<'_> {
     /// Tries again to match parked receipts of this carrier to parts, for example after its id conversion was corrected. Each

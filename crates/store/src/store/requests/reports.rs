@@ -2,16 +2,12 @@
 
 use crate::error::StoreError;
 use crate::sql::{given_up_reports, reports};
-use crate::store::Store;
+use crate::store::ReportStore;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};
 use hermod_engine::ops::{GivenUpReport, ReportId};
 use hermod_engine::report::REPORTS_PER_WRITE;
-
-/// Operations on reports to binds.
-#[derive(Clone, Copy)]
-pub struct ReportStore<'s>(pub(in crate::store) &'s Store);
 
 impl ReportStore<'_> {
     /// Returns reports that were given up, of one account or of all, after `after`, oldest first.

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::sql::reviews;
-use crate::store::Store;
+use crate::store::ReviewStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};
@@ -14,10 +14,6 @@ use hermod_engine::tables::{ReviewCase, ReviewState};
 const CASES_PER_STEP: usize = 500;
 /// Cases that one call may read without deleting them.
 const CASES_KEPT_PER_CALL: usize = 5_000;
-
-/// Operations on messages held for review.
-#[derive(Clone, Copy)]
-pub struct ReviewStore<'s>(pub(in crate::store) &'s Store);
 
 impl ReviewStore<'_> {
     /// Decides on a text that matched a screening rule: it passes if it was approved recently. Otherwise its case is opened, or

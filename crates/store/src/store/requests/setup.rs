@@ -2,12 +2,8 @@
 
 use crate::error::StoreError;
 use crate::sql::{catalogue, set_aside};
-use crate::store::Store;
+use crate::store::{SetAsideStore, SetupStore};
 use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow, SetAside, SetAsideCount};
-
-/// Operations on the setup.
-#[derive(Clone, Copy)]
-pub struct SetupStore<'s>(pub(in crate::store) &'s Store);
 
 impl SetupStore<'_> {
     /// Changes the setup and posts the opening entries of new accounts, in one transaction. Fails without a change if a name
@@ -26,10 +22,6 @@ impl SetupStore<'_> {
         self.0.read(catalogue::read_provisioned).await
     }
 }
-
-/// The rows that were set aside because they are unreadable.
-#[derive(Clone, Copy)]
-pub struct SetAsideStore<'s>(pub(in crate::store) &'s Store);
 
 impl SetAsideStore<'_> {
     /// Returns unreadable rows that were set aside, after `after`, in order.

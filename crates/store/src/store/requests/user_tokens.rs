@@ -2,14 +2,10 @@
 
 use crate::error::StoreError;
 use crate::sql::user_tokens;
-use crate::store::Store;
+use crate::store::UserTokenStore;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{EndUserToken, ForgetUserTokens, PutUserToken};
 use hermod_engine::ops::{TokenDigest, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken};
-
-/// Operations on the tokens of users: sessions of the portal and one-time links.
-#[derive(Clone, Copy)]
-pub struct UserTokenStore<'s>(pub(in crate::store) &'s Store);
 
 impl UserTokenStore<'_> {
     /// Stores a new token. If the user has the most of its sort, the oldest ends; see [`hermod_engine::ops::USER_TOKENS_MAX`].

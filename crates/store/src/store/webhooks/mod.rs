@@ -8,4 +8,3 @@ mod queue;
 
 pub(crate) use move_reports::ReportMover;
 pub(crate) use queue::GivingUp;
-pub use queue::WebhookStore;

@@ -3,7 +3,7 @@
 use crate::backend::read_results::{Due, UndeliverableEvent};
 use crate::error::StoreError;
 use crate::sql::webhook_due;
-use crate::store::Store;
+use crate::store::WebhookStore;
 use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
@@ -15,10 +15,6 @@ use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
-
-/// Operations on webhook events.
-#[derive(Clone, Copy)]
-pub struct WebhookStore<'s>(pub(in crate::store) &'s Store);
 
 impl WebhookStore<'_> {
     /// Returns every endpoint with waiting events, and when its first event is or was due.
