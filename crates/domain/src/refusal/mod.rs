@@ -160,13 +160,7 @@ impl Refusal {
                 "The API key or its secret is missing, wrong, expired or revoked. Check both in the client portal."
                     .into()
             }
-            Refusal::IpNotAllowed(peer) if peer.is_unspecified() => {
-                "The source IP is not allowed: the proxy's header does not name a valid address.".into()
-            }
-            Refusal::IpNotAllowed(peer) => {
-                format!("The source IP {peer} is not allowed. Add it to the lists of the key and of the connection.")
-                    .into()
-            }
+            Refusal::IpNotAllowed(peer) => ip_not_allowed(*peer),
             Refusal::LocalOnly => {
                 "This page is only available to direct callers on this machine, by a loopback address or as localhost, and to none \
                  from [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true."
@@ -211,6 +205,14 @@ impl Refusal {
             }
         }
     }
+}
+
+fn ip_not_allowed(peer: IpAddr) -> Cow<'static, str> {
+    if peer.is_unspecified() {
+        return "The source IP is not allowed: the proxy's header does not name a valid address.".into();
+    }
+    format!("The source IP {peer} is not allowed. Add it to the lists of the key and of the connection.")
+        .into()
 }
 
 impl RateLimit {
