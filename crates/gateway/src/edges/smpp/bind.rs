@@ -211,7 +211,7 @@ fn check_fields(bind: &Bind<'_>) -> Result<(), BindRejection> {
     Ok(())
 }
 
-/// Takes an attempt from the limits, then checks the password. Gives the attempt back unless the password is wrong. Returns
+/// Waits for other binds with the same credentials, takes an attempt from the limits, then checks the password. Gives the attempt back unless the password is wrong. Returns
 /// the stored hash of the password.
 async fn check_password<'a>(
     gateway: &Gateway,
@@ -220,6 +220,7 @@ async fn check_password<'a>(
 ) -> Result<&'a str, BindRejection> {
     let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
     let guard = &settings.guard;
+    let _turn = guard.turn(attempt).await;
     let taken = guard.admit(attempt, gateway.clock.now()).map_err(over_limit)?;
     let check = guard.check_password(gateway, attempt).await;
     if check == PasswordCheck::Wrong {

@@ -11,10 +11,11 @@ use crate::secrets::passwords;
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
 use metrics::counter;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// Addresses and system_ids with failed attempts. When the table is full, those with the fewest failures are dropped.
 const LIMITS_MAX: usize = 100_000;
@@ -35,6 +36,8 @@ pub(super) struct BindGuard {
     per_system_id: Allowance,
     limits: Mutex<AttemptLimits>,
     verified: Mutex<VerifiedCache>,
+    /// Of the credentials that are being checked.
+    checking: Mutex<HashMap<Digest, Arc<AsyncMutex<()>>>>,
     hashing: Arc<HashQueue>,
 }
 
@@ -67,6 +70,15 @@ pub(super) struct GuardedBind<'a> {
     pub(super) hashes: &'a [&'a str],
     pub(super) from: IpAddr,
     pub(super) listing: Listing,
+}
+
+/// The turn of a bind among those with the same credentials. Dropping it admits the next one.
+pub(super) struct CredentialsTurn<'g> {
+    guard: &'g BindGuard,
+    digest: Digest,
+    turn: Arc<AsyncMutex<()>>,
+    /// None while it waits.
+    held: Option<OwnedMutexGuard<()>>,
 }
 
 /// Which limits an attempt was taken from, besides that of its address.
@@ -107,6 +119,7 @@ impl BindGuard {
             per_system_id,
             limits: Mutex::new(limits),
             verified: Mutex::default(),
+            checking: Mutex::default(),
             hashing: HashQueue::new(),
         })
     }
@@ -115,6 +128,26 @@ impl BindGuard {
     pub(super) fn admit_address(&self, from: IpAddr, now: Timestamp) -> Result<(), OverLimit> {
         let admitted = lock(&self.limits).addresses.admit(limit_key_of(from), self.per_address, now);
         admitted.map_err(|wait| OverLimit { why: ADDRESS_SPENT, wait })
+    }
+
+    /// Waits until no other bind is checked with the same unverified credentials. When all binds of a customer come back at once,
+    /// the first verifies the password for all of them, and the others do not use up the limits meanwhile. None if the
+    /// credentials are verified.
+    pub(super) async fn turn(&self, attempt: &GuardedBind<'_>) -> Option<CredentialsTurn<'_>> {
+        if self.remembered(attempt).is_some() {
+            return None;
+        }
+        let digest = self.digest(attempt, "");
+        let turn = lock(&self.checking).entry(digest).or_default().clone();
+        let mut waiting = CredentialsTurn { guard: self, digest, turn, held: None };
+        waiting.held = Some(waiting.turn.clone().lock_owned().await);
+        Some(waiting)
+    }
+
+    /// Whether no credentials are being checked.
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        lock(&self.checking).is_empty()
     }
 
     /// Takes the attempt from the limits of its address and its system_id. Call [`BindGuard::give_back`] if the password
@@ -232,6 +265,17 @@ impl BindGuard {
             Listing::NotListed => b"name, from addresses that are not on its list",
         };
         self.names.derived(&[label, attempt.system_id])
+    }
+}
+
+impl Drop for CredentialsTurn<'_> {
+    fn drop(&mut self) {
+        drop(self.held.take());
+        let mut checking = lock(&self.guard.checking);
+        // The map and this turn have it; whoever waits has it too.
+        if Arc::strong_count(&self.turn) <= 2 {
+            checking.remove(&self.digest);
+        }
     }
 }
 

@@ -279,6 +279,20 @@ async fn right_password_never_counts_as_an_attempt() {
 }
 
 #[tokio::test]
+async fn binds_that_come_back_at_once_are_verified_by_the_first() {
+    let stage = Stage::new(|config| config.smpp.bind_attempts = 2).await;
+    let together = |password| futures_util::future::join_all((0..20).map(|_| stage.bind("shop", password)));
+    let bound = together("secret08").await;
+    let expect = [vec!["bound"; 2], vec!["0x0D maximum number of binds reached"; 18]].concat();
+    assert_eq!(bound.iter().map(actual).collect::<Vec<_>>(), expect);
+    let wrong = together("secret09").await;
+    let expect =
+        [vec!["0x0E wrong credentials"; 2], vec!["0x0D too many attempts from this address"; 18]].concat();
+    assert_eq!(wrong.iter().map(actual).collect::<Vec<_>>(), expect);
+    assert!(stage.settings.guard.is_idle(), "no credentials are kept");
+}
+
+#[tokio::test]
 async fn bind_is_rejected_while_stopping_or_over_max_sessions() {
     let stage = Stage::new(|config| config.smpp.max_sessions = 1).await;
     stage.settings.open.store(2, std::sync::atomic::Ordering::Relaxed);
