@@ -195,7 +195,7 @@ impl Refusal {
                 format!("The message costs {cost} and {available} is available. Top up the account.").into()
             }
             Refusal::NoShortId { retry_after_s } => format!(
-                "No short message id of SMPP 3.3 is free. Try again in {retry_after_s} s, or bind with SMPP 3.4."
+                "The next short message ids of SMPP 3.3 are all in use. Bind with SMPP 3.4, or try again in {retry_after_s} s."
             )
             .into(),
             Refusal::SubmitFailed => "The message was not accepted because of an internal error. Try again.".into(),

@@ -150,8 +150,8 @@ catalogue! {
         "The message costs more than the account has available.",
         "Top up the account, or pay its invoices.").with_extended(0x0400);
     NO_SHORT_ID = temporary("NO_SHORT_ID", 503, MSGQFUL,
-        "A bind of SMPP 3.3 needs a short message id, and those that come next are in use.",
-        "Wait until messages have ended, or bind with SMPP 3.4.");
+        "A bind of SMPP 3.3 needs a short message id, and the next ones are all in use.",
+        "Bind with SMPP 3.4, which needs none. A short id is free again three days after its message has ended.");
     SUBMIT_FAILED = temporary("SUBMIT_FAILED", 500, SYSERR,
         "Internal error; nothing was stored.",
         "Try again, with the same idempotency key.");

@@ -132,7 +132,7 @@ fn temporary_refusal_says_when_to_retry() {
     );
     check(
         Refusal::NoShortId { retry_after_s: 60 },
-        "Temporary 60 | NO_SHORT_ID: No short message id of SMPP 3.3 is free. Try again in 60 s, or bind with SMPP 3.4.",
+        "Temporary 60 | NO_SHORT_ID: The next short message ids of SMPP 3.3 are all in use. Bind with SMPP 3.4, or try again in 60 s.",
     );
     check(
         Refusal::SubmitFailed,

@@ -8,7 +8,8 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Where an opt-out comes from. Stored and published by name: add sources, never rename them.
+/// Where an opt-out comes from. Stored and published by name, and in the journal by its place: add sources at the end, and never
+/// rename them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OptOutSource {
     /// The handset sent an opt-out keyword.
@@ -21,7 +22,7 @@ pub enum OptOutSource {
 }
 
 impl OptOutSource {
-    const ALL: [OptOutSource; 4] =
+    pub const ALL: [OptOutSource; 4] =
         [OptOutSource::Keyword, OptOutSource::Portal, OptOutSource::Operator, OptOutSource::Import];
 
     pub fn as_str(self) -> &'static str {

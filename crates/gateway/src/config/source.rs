@@ -87,14 +87,15 @@ impl Source {
             .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))
     }
 
-    /// Parses the text after `adjust` has changed the table. Also returns the result of `adjust`.
+    /// Parses the text after `adjust` has changed the table. Also returns the result of `adjust`; its error is a key and what is
+    /// wrong with it.
     pub fn parse_adjusted<T: DeserializeOwned, R>(
         &self,
-        adjust: impl FnOnce(&mut DeTable<'_>) -> R,
+        adjust: impl FnOnce(&mut DeTable<'_>) -> Result<R, (String, &'static str)>,
     ) -> Result<(T, R), FileError> {
         let own = self.table()?;
         let mut whole = own.clone();
-        let found = adjust(whole.get_mut());
+        let found = adjust(whole.get_mut()).map_err(|(key, sentence)| self.blame_key(&key, sentence))?;
         let read = T::deserialize(toml::Deserializer::from(whole))
             .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))?;
         Ok((read, found))

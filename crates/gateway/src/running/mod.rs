@@ -178,7 +178,7 @@ impl Running {
         carrier::supervise(&gateway, &running.links);
         carrier::serve_probes(&gateway, &running.links);
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
-        gateway.store.messages().limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
+        gateway.store.webhooks().limit_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(gateway.clone(), settings, &running.webhooks);
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);

@@ -38,7 +38,7 @@ impl OptOutsArgs {
         let OptOutsArgs { name, add, how, imported, lift, after } = self;
         let path = format!("{}/opt-outs", entries::path(Kind::Account, &name));
         if let Some(number) = add {
-            let how = how.unwrap_or_else(|| "operator".to_owned());
+            let how = how.unwrap_or_else(|| if imported { "list" } else { "operator" }.to_owned());
             let path = format!("{path}/{}", escape(&number));
             let request = OptOutRequest { how, imported };
             let response = client.send(Method::PUT, &path, RequestBody::json(&request)).await?;

@@ -24,7 +24,8 @@ Examples:
 
 Lists calls of the HTTP API, submits and binds, the newest first: every rejected one with the reason in
 words, and up to 5 successful ones per second and account. It holds no text, no secret and no phone
-number, and is kept for 7 days. --grouped counts rejected requests by code and says what to do.";
+number, and is kept for 7 days unless [retention] requests says otherwise. --grouped counts rejected
+requests by code and says what to do.";
 
 /// List requests of customers, and why they were rejected
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! A flood of silent connections from one address: other clients are served promptly, on a gateway with
+//! A flood of silent connections from one address: other clients are served, on a gateway with
 //! few open files.
 
 use crate::gateways::{Served, provision_text};

@@ -124,7 +124,7 @@ fn message_routes(routes: &mut Routes) {
 fn request_routes(routes: &mut Routes) {
     routes.section(
         "Requests",
-        "Which calls, submits and binds of customers were rejected, and why. Kept for 7 days.",
+        "Which calls, submits and binds of customers were rejected, and why. Kept for [retention] requests, 7 days by default.",
     );
     routes.get(
         "/requests",

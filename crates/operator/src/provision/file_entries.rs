@@ -9,7 +9,7 @@ use crate::provision::draft::FileEntry;
 use crate::provision::fields::KindDescription;
 use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::{Kind, kinds};
-use crate::provision::mentioned_fields::Mentions;
+use crate::provision::mentioned_fields::{Mentions, NO_LIST, misplaced_list};
 use crate::provision::operator::WantedOperator;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
@@ -86,7 +86,11 @@ pub struct Removal {
 impl WantedSetup {
     /// Parses a file. Its entries change only the fields that they mention.
     pub fn parse(source: &Source) -> Result<WantedSetup, FileError> {
-        let (wanted, mentions): (WantedSetup, Mentions) = source.parse_adjusted(Mentions::take_from)?;
+        let (wanted, mentions): (WantedSetup, _) =
+            source.parse_adjusted(|file| match misplaced_list(file) {
+                Some(key) => Err((key, NO_LIST)),
+                None => Ok(Mentions::take_from(file)),
+            })?;
         Ok(WantedSetup { mentions: Some(mentions), ..wanted })
     }
 

@@ -4,17 +4,12 @@
 use crate::provision::fields::{EntryField, ValueForms, field_of, fields_of};
 use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
-use crate::provision::mentioned_fields::Mentions;
+use crate::provision::mentioned_fields::{Mentions, NO_LIST, REMOVALS};
 use crate::provision::{ProvisionRefusal, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 use std::{fmt, mem};
-
-/// The list of removals in a file.
-const REMOVALS: &str = "remove";
-
-const NO_LIST: &str = "is not a list";
 
 /// Parses one JSON object. The error names the position.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
@@ -130,7 +125,9 @@ fn prepare(object: &mut Map<String, Value>, known: &[EntryField]) -> Result<(), 
 fn prepare_value(value: &mut Value, forms: &ValueForms, name: &str) -> Result<(), String> {
     match (value, &forms.list) {
         (Value::Array(list), Some(elements)) => {
-            list.iter_mut().try_for_each(|element| prepare_value(element, elements, name))
+            (1..).zip(list).try_for_each(|(number, element): (usize, _)| {
+                prepare_value(element, elements, &format!("{name} {number}"))
+            })
         }
         (Value::Array(_), None) => Err(name.to_owned()),
         (Value::Object(table), _) => {

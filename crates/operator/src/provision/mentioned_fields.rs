@@ -1,12 +1,16 @@
 //! The fields that a provision file's entries mention. An absent field keeps its stored value, so an entry may be
 //! partial: a required field that is absent is `None`, and an entry is refused if the store has no value of it either.
 
-use crate::provision::fields::removable;
+use crate::provision::fields::{EntryField, ValueForms, fields_of, removable};
 use crate::provision::kind::Kind;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// The list of removals in a file.
+pub(super) const REMOVALS: &str = "remove";
+pub(super) const NO_LIST: &str = "must not be a list";
 
 /// The mentioned fields of one entry.
 pub(super) type Mentioned = BTreeSet<String>;
@@ -53,6 +57,44 @@ impl Mentions {
     /// Returns the mentioned fields of an entry; `None` for a complete entry that was added later.
     pub(super) fn of(&self, kind: Kind, index: usize) -> Option<&Mentioned> {
         self.0.get(&kind)?.get(index)
+    }
+}
+
+/// Returns the key of a list where an entry or a field must be a table: the types would take its elements for the fields in their
+/// order.
+pub(super) fn misplaced_list(file: &DeTable<'_>) -> Option<String> {
+    let known = Kind::ALL.map(|kind| (kind.as_str(), fields_of(kind)));
+    known.into_iter().chain([(REMOVALS, [].as_slice())]).find_map(|(list, known)| {
+        let entries = file.get(list)?.get_ref().as_array()?;
+        (1..).zip(entries.iter()).find_map(|(number, entry): (usize, _)| match entry.get_ref() {
+            DeValue::Array(_) => Some(format!("{list} {number}")),
+            DeValue::Table(entry) => {
+                misplaced_in(entry, known).map(|field| format!("{list} {number}.{field}"))
+            }
+            _ => None,
+        })
+    })
+}
+
+fn misplaced_in(table: &DeTable<'_>, known: &[EntryField]) -> Option<String> {
+    known.iter().find_map(|EntryField { name, forms, .. }| {
+        let value = table.get(name.as_str())?;
+        misplaced_at(value.get_ref(), forms, name)
+    })
+}
+
+fn misplaced_at(value: &DeValue<'_>, forms: &ValueForms, name: &str) -> Option<String> {
+    match (value, &forms.list) {
+        (DeValue::Array(list), Some(elements)) => {
+            (1..).zip(list.iter()).find_map(|(number, element): (usize, _)| {
+                misplaced_at(element.get_ref(), elements, &format!("{name} {number}"))
+            })
+        }
+        (DeValue::Array(_), None) => Some(name.to_owned()),
+        (DeValue::Table(table), _) => {
+            misplaced_in(table, forms.inner_fields()).map(|field| format!("{name}.{field}"))
+        }
+        _ => None,
     }
 }
 

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 const DISK_BYTES: u64 = 96 * 1024 * 1024;
 /// Rows of a page and more each: 8 MiB of changed pages, more than the reserve.
 const ROWS: usize = 1_600;
+const NEW_ROWS: usize = 20_000;
 const ROW_BYTES: usize = 5_000;
 
 /// A tmpfs that is unmounted on drop.
@@ -103,13 +104,13 @@ fn rows_with(disk: &SmallDisk, letter: &str) -> i64 {
 fn crashed_with_new_rows() -> SmallDisk {
     let disk = SmallDisk::mount();
     let database = open(&disk).expect("a new database");
-    for batch in 0..400_u64 {
+    for batch in (0..NEW_ROWS).collect::<Vec<_>>().chunks(50) {
         let transaction = database.begin().expect("a batch");
         let tables = database.tables();
-        for row in 0..50 {
-            let scattered = (batch * 50 + row).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for row in batch {
+            let scattered = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let (kind, name) = ("key".to_owned(), format!("{scattered:016x}"));
-            tables.write(RowChange::Put(ProvisionedRow { kind, name, body: String::new() }));
+            tables.write(RowChange::Put(ProvisionedRow { kind, name, body: "n".to_owned() }));
         }
         tables.finish().expect("new rows");
         transaction.commit().expect("a commit");
@@ -170,7 +171,7 @@ fn damaged_journal_larger_than_the_reserve_is_salvaged_on_a_full_disk() {
 
 #[test]
 fn start_without_any_space_says_how_much_is_needed_and_succeeds_with_it() {
-    for disk in [crashed(), crashed_with_new_rows()] {
+    for (disk, letter, rows) in [(crashed(), "b", ROWS), (crashed_with_new_rows(), "n", NEW_ROWS)] {
         std::fs::remove_file(disk.path().join("hermod.reserve")).expect("the reserve is there");
         disk.fill();
         let refused = open(&disk).err().expect("no space at all");
@@ -178,5 +179,6 @@ fn start_without_any_space_says_how_much_is_needed_and_succeeds_with_it() {
         assert!(*needed >= 4 * 1024 * 1024 && *free < *needed, "{refused}");
         disk.free_again(*needed);
         drop(open(&disk).expect("it opens with as much space as it asked for"));
+        assert_eq!(rows_with(&disk, letter), i64::try_from(rows).expect("some rows"));
     }
 }

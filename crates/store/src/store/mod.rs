@@ -1,5 +1,5 @@
 //! The public handle of the store: accepts messages, closes the store, and gives a handle for each subject, such as
-//! [`Store::money`], whose file has its operations. `opening`, `ports`, `upkeep`, `data_folder` and `on_server` have the rest of
+//! [`Store::money`], whose files have its operations. `opening`, `ports`, `upkeep`, `data_folder` and `on_server` have the rest of
 //! its own.
 
 mod cluster;
@@ -99,7 +99,7 @@ struct Inner {
     front_end: Option<Arc<FrontEnd>>,
 }
 
-/// Defines a handle for each subject, and the method of [`Store`] that returns it. The file of a subject has its operations.
+/// Defines a handle for each subject, and the method of [`Store`] that returns it. The files of a subject have its operations.
 macro_rules! subjects {
     ($($(#[$about:meta])* $name:ident: $Handle:ident,)+) => {
         $(

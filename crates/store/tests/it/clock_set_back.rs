@@ -78,13 +78,13 @@ async fn webhook_events_of_a_clock_ahead_are_due_by_their_failure_count_after_a_
     assert_eq!(world.due_events().await, [], "before the restart they are due in two days");
 
     let waits = vec![Duration::from_secs(55), Duration::from_secs(330)];
-    assert_eq!(world.store.messages().limit_webhook_waits(waits.clone(), world.now).await.unwrap(), 2);
+    assert_eq!(world.store.webhooks().limit_waits(waits.clone(), world.now).await.unwrap(), 2);
     world.now = world.now.plus(Duration::from_secs(5));
     assert_eq!(world.due_events().await.iter().map(|event| event.id).collect::<Vec<_>>(), [due[0].id]);
     world.now = world.now.plus(Duration::from_secs(50));
     assert_eq!(world.due_events().await.len(), 2);
     assert_eq!(
-        world.store.messages().limit_webhook_waits(waits, world.now).await.unwrap(),
+        world.store.webhooks().limit_waits(waits, world.now).await.unwrap(),
         0,
         "after the restart no event is due far in the future"
     );

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Programs;
-use super::bed::{Bed, check_all_sent, rest};
+use super::bed::{Bed, Loaded, check_all_sent, rest};
 use super::gateway::Setup;
 use super::load::{Length, Load, Over, WITH_KEYS};
 use super::process::{Process, Usage};
@@ -24,6 +24,8 @@ const LOADS: [(&str, Over, u64); 3] = [
 ];
 /// The customer who gets reports by webhook.
 const POSTED: &str = "webhooks";
+/// How long the last posts may take.
+const LAST_POSTS: Duration = Duration::from_secs(3);
 /// Time between two samples of the memory.
 const SAMPLE_EVERY: Duration = Duration::from_secs(5);
 /// Samples between two printed lines.
@@ -40,7 +42,7 @@ pub(crate) struct SoakOptions {
     /// Messages before that, which fill the caches
     #[arg(long, default_value_t = 1_500_000)]
     warm_up: u64,
-    /// Fail above this growth, in bytes per message. Filters of keys and carrier ids take four.
+    /// Fail above this growth, in bytes per message. Filters of keys and carrier ids take up to four.
     #[arg(long, default_value_t = 16.0)]
     growth: f64,
 }
@@ -69,7 +71,7 @@ pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
         customers.iter().cloned().zip(LOADS.map(load)).collect()
     };
     let warm_up = loads(None, &|share| Length::Messages(options.warm_up * share / 100));
-    bed.offer_each(&warm_up, rest)?;
+    let mut accepted = posted_to(&bed.offer_each(&warm_up, rest)?);
     println!(
         "{} messages to warm up, {:.1} MiB resident",
         options.warm_up,
@@ -85,12 +87,22 @@ pub(super) fn run(programs: &Programs, options: &SoakOptions) -> Judged {
         }
         Ok(())
     })?;
+    accepted += posted_to(&loaded);
+    super::pause(LAST_POSTS);
     bed.end()?;
     let caught: Value = serde_json::from_str(receiver.end_and_read()?.trim()).map_err(failure)?;
-    println!("webhook posts        {:>9}", caught["posts"]);
+    let posts = caught["posts"].as_u64().unwrap_or(0);
+    println!("webhook posts        {posts:>9} of {accepted} messages");
     check_all_sent(&loaded.reports)?;
     println!("accepted             {:>9.0} /s", loaded.per_second);
-    judge(options, &samples)
+    let unposted = missed(posts < accepted, || format!("{accepted} messages have {posts} webhook posts"));
+    Ok([unposted, judge(options, &samples)?].concat())
+}
+
+/// Returns how many messages of the customer with a webhook were accepted.
+fn posted_to(loaded: &Loaded) -> u64 {
+    let reports = LOADS.iter().zip(&loaded.reports);
+    reports.filter(|((name, ..), _)| *name == POSTED).map(|(_, report)| report.accepted).sum()
 }
 
 impl Sample {

@@ -58,14 +58,15 @@ pub(super) fn row_changes<R: StoredRow>(row: R) -> [RowChange<R>; 5] {
 fn accounts() -> Vec<Change> {
     let balance = Balance { balance: DEBT, credit_used: COST };
     let totals = DayTotals { day: DAY, messages: 70_000, spend: COST };
-    let opt_out = OptOut::by_keyword(ACCOUNT, handset(), AT);
     let mut all = Vec::new();
     let message = message(1);
     add(&mut all, row_changes(AliasRow { account: ACCOUNT, alias: alias(), message }));
     add(&mut all, row_changes(LastAlias { account: ACCOUNT, last: alias() }));
     add(&mut all, row_changes(BalanceRow { account: ACCOUNT, balance }));
     add(&mut all, row_changes(DayTotalsRow { account: ACCOUNT, totals }));
-    add(&mut all, row_changes(opt_out));
+    for source in OptOutSource::ALL {
+        add(&mut all, row_changes(OptOut { source, ..OptOut::by_keyword(ACCOUNT, handset(), AT) }));
+    }
     all
 }
 

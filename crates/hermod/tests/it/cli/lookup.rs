@@ -40,7 +40,7 @@ fn lookup_lists_every_reason_to_reject_a_message() {
     fixture.apply(&[]);
     fixture.run_ok(&["account", "set", "shop", "verified=false", "minimum=99.99"]);
     fixture.run_ok(&["account", "opt-outs", "shop", "--add", "+4915112345678", "--imported"]);
-    assert!(fixture.run_ok(&["account", "opt-outs", "shop"]).contains("import  operator"));
+    assert!(fixture.run_ok(&["account", "opt-outs", "shop"]).contains("import  list"));
     let out = fixture.run_ok(&["lookup", "+4915112345678", "--account", "shop", "--from", "Bank"]);
     for code in ["VERIFICATION_REQUIRED", "SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT", "INSUFFICIENT_CREDIT"]
     {

@@ -226,3 +226,16 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
         assert_eq!(names.join(" "), expect, "{kind}");
     }
 }
+
+#[test]
+fn list_in_place_of_a_table_is_rejected() {
+    for (text, key) in [
+        ("[[carrier]]\nname = \"acme\"\nsource = []", "carrier 1.source"),
+        ("[[carrier]]\nname = \"acme\"\nsenders = [[\"US\", \"+12025550123\"]]", "carrier 1.senders 1"),
+        ("sender = [[\"shop\", \"Shop\"]]", "sender 1"),
+        ("remove = [[\"sender\", \"shop/Shop\"]]", "remove 1"),
+    ] {
+        let refused = WantedSetup::parse(&source(text)).expect_err("it is rejected").to_string();
+        assert!(refused.contains(&format!("{key}: must not be a list")), "{refused}");
+    }
+}

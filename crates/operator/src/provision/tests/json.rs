@@ -35,17 +35,17 @@ fn list_in_place_of_a_table_is_rejected() {
     for (field, value) in [
         ("source", json!([null, null])),
         ("tls", json!(["smsc.example"])),
-        ("senders", json!([["US", "+12025550123"]])),
+        ("senders 1", json!([["US", "+12025550123"]])),
     ] {
-        let refused = format!("carrier \"acme\": {field}: is not a list");
+        let refused = format!("carrier \"acme\": {field}: must not be a list");
         check(Kind::Carrier, "acme", carrier(field, value), &refused);
     }
     for (list, entry) in [("sender", json!(["shop", "Shop"])), ("remove", json!(["sender", "shop/Shop"]))] {
         let refused = wanted_whole(object(json!({ list: [entry] }))).expect_err("it is rejected").to_string();
-        assert_eq!(refused, format!("{list} 1: is not a list"));
+        assert_eq!(refused, format!("{list} 1: must not be a list"));
     }
     let refused = wanted_whole(object(json!({"carrier": [carrier("source", json!([]))]})));
-    assert_eq!(refused.expect_err("it is rejected").to_string(), "carrier 1.source: is not a list");
+    assert_eq!(refused.expect_err("it is rejected").to_string(), "carrier 1.source: must not be a list");
 }
 
 #[test]

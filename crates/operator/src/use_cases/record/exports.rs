@@ -141,7 +141,7 @@ impl Rows {
     }
 
     /// Returns the next piece of the file, which may be empty; none at its end.
-    pub async fn next(&mut self) -> Result<Option<String>, OperatorRefusal> {
+    async fn next(&mut self) -> Result<Option<String>, OperatorRefusal> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.read().await,

@@ -1,4 +1,4 @@
-//! Operations on MO messages and opt-outs.
+//! Operations on MO messages.
 
 use crate::error::StoreError;
 use crate::sql::{inbound, reports};

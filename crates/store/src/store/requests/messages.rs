@@ -10,12 +10,11 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
+use hermod_engine::commands::{Cancel, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
     CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, QueuePosition,
     WaitingMessage,
 };
-use std::time::Duration;
 
 /// Messages moved in one transaction.
 const MOVED_PER_WRITE_MAX: usize = 250;
@@ -73,23 +72,6 @@ impl MessageStore<'_> {
                 return Ok(found);
             }
         }
-    }
-
-    /// Shortens the waits of webhook events that are due later than their schedule allows, and returns how many there were.
-    /// `waits`: the longest wait after each failure, beginning with the first.
-    pub async fn limit_webhook_waits(
-        self,
-        waits: Vec<Duration>,
-        now: Timestamp,
-    ) -> Result<usize, StoreError> {
-        let changed = self.0.request(LimitWebhookWaits { waits, now }).await?;
-        if changed > 0 {
-            tracing::warn!(
-                events = changed,
-                "Webhook events were due later than their schedule allows and were rescheduled: the clock was ahead before"
-            );
-        }
-        Ok(changed)
     }
 
     /// Returns the account's message with this name: its id, or its alias on SMPP 3.3 binds.

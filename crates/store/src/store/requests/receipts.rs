@@ -1,4 +1,4 @@
-//! Operations on parked receipts: match again, give up, list.
+//! Operations on receipts: parked ones, lost ones, delivery figures, and what the alarms about receipts count.
 
 use crate::error::StoreError;
 use crate::sql::{carrier_ids, delivery_figures, engine_reads, parked_receipts, unnamed_parts};

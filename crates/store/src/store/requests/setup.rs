@@ -1,4 +1,4 @@
-//! Operations of the operator: the setup, delivery figures, rows that were set aside, parts that got no response.
+//! Operations on the setup, and the list of rows that were set aside.
 
 use crate::error::StoreError;
 use crate::sql::{catalogue, set_aside};

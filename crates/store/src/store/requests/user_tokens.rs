@@ -1,4 +1,4 @@
-//! Operations on the audit log, and on the tokens of users: sessions of the portal and one-time links.
+//! Operations on the tokens of users: sessions of the portal and one-time links.
 
 use crate::error::StoreError;
 use crate::sql::user_tokens;

@@ -6,6 +6,7 @@ use crate::sql::webhook_due;
 use crate::store::WebhookStore;
 use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::LimitWebhookWaits;
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,
 };
@@ -13,6 +14,7 @@ use hermod_engine::webhooks::WebhookResults;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
@@ -76,6 +78,19 @@ impl WebhookStore<'_> {
             return Ok(());
         }
         self.0.request(WebhookResults { settled, now }).await
+    }
+
+    /// Shortens the waits of webhook events that are due later than their schedule allows, and returns how many there were.
+    /// `waits`: the longest wait after each failure, beginning with the first.
+    pub async fn limit_waits(self, waits: Vec<Duration>, now: Timestamp) -> Result<usize, StoreError> {
+        let changed = self.0.request(LimitWebhookWaits { waits, now }).await?;
+        if changed > 0 {
+            tracing::warn!(
+                events = changed,
+                "Webhook events were due later than their schedule allows and were rescheduled: the clock was ahead before"
+            );
+        }
+        Ok(changed)
     }
 }
 
