@@ -224,7 +224,12 @@ impl Tab {
 
     /// Presses Tab until an element that the selector of CSS matches has the focus. Every stop must show its focus.
     pub(super) async fn tab_to(&self, selector: &str) {
-        let mut stops = Vec::new();
+        let (mut stops, started) = (Vec::new(), now());
+        // The address of a page is known before it has anything that can have the focus.
+        while self.evaluate("document.readyState").await != "complete" {
+            assert!(started.elapsed() < PATIENCE, "the page is not loaded in time");
+            pause(POLL).await;
+        }
         for _ in 0..FOCUS_STOPS_MAX {
             self.type_keys(&[Key::Tab.into()]).await;
             let stop = self.focus(selector).await;
