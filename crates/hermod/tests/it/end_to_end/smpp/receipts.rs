@@ -170,11 +170,12 @@ async fn bind_of_version_3_3_is_told_to_wait_while_no_short_id_is_free() {
         println!("only for the embedded store");
         return;
     }
-    let s = stage(Script::new().no_receipts()).await;
+    let s = stage(Script::new()).await;
     let mut old = Esme::connect(s.smpp_address()).await;
     let bound = old.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_3).await;
     assert_eq!(bound, CommandStatus::OK);
     old.submit(message("the first short id")).await;
+    old.take_receipt().await;
     let database = s.database();
     let occupy = "WITH RECURSIVE next (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM next WHERE n < 64)
         INSERT INTO alias (account, alias, message) SELECT account, alias + n, message FROM alias, next";
@@ -184,6 +185,7 @@ async fn bind_of_version_3_3_is_told_to_wait_while_no_short_id_is_free() {
     let free = "DELETE FROM alias WHERE alias > (SELECT min(alias) FROM alias)";
     assert_eq!(database.execute(free, []).unwrap(), 64);
     old.submit(message("accepted")).await;
+    old.take_receipt().await;
     s.alice.assert_balance("99.9").await;
     drop(old);
     s.end().await;
