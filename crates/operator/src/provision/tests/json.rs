@@ -32,12 +32,12 @@ fn list_in_place_of_a_table_is_rejected() {
         body.insert(field.to_owned(), value);
         Value::Object(body)
     };
-    for (field, value) in [
-        ("source", json!([null, null])),
-        ("tls", json!(["smsc.example"])),
-        ("senders 1", json!([["US", "+12025550123"]])),
+    for (field, value, place) in [
+        ("source", json!([null, null]), "source"),
+        ("tls", json!(["smsc.example"]), "tls"),
+        ("senders", json!([["US", "+12025550123"]]), "senders 1"),
     ] {
-        let refused = format!("carrier \"acme\": {field}: must not be a list");
+        let refused = format!("carrier \"acme\": {place}: must not be a list");
         check(Kind::Carrier, "acme", carrier(field, value), &refused);
     }
     for (list, entry) in [("sender", json!(["shop", "Shop"])), ("remove", json!(["sender", "shop/Shop"]))] {
