@@ -83,7 +83,8 @@ impl<'s> RecordStore<'s> {
         hub.watch(scope, after).map_err(|_| StoreError::TooManyWatchers(WATCHERS_MAX))
     }
 
-    /// Makes the follower delete what is past its retention. [`Store::purge`] does it on the node with the engine.
+    /// Makes the follower delete what is past its retention. [`Store::purge`](crate::store::Store::purge) does it on the node with
+    /// the engine.
     pub fn purge(self, keep: Retention, now: Timestamp) {
         if let Some(record) = &self.0.inner.record {
             let Retention { messages, requests, .. } = keep;
