@@ -31,7 +31,8 @@ pub struct LiveMessage {
 /// What was recorded between two flushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveFrame {
-    /// Rises with each frame.
+    /// Rises with each frame. It is the time of the frame in milliseconds, because a count of frames would tell a customer how
+    /// busy the others are.
     pub number: u64,
     pub at: Timestamp,
     /// The time that it covers.
@@ -125,7 +126,7 @@ impl LiveHub {
         state.channels.retain(|_, channel| channel.is_wanted(now));
         self.channels.store(state.channels.len(), Ordering::Relaxed);
         let covers = state.published_at.replace(now).map_or(Duration::ZERO, |before| now.since(before));
-        state.last += 1;
+        state.last = u64::try_from(now.as_millis()).unwrap_or_default().max(state.last + 1);
         let number = state.last;
         let empty =
             || LiveFrame { number, at: now, covers, shown: Vec::new(), total: 0, text: OnceLock::new() };
@@ -247,6 +248,8 @@ mod tests {
         assert_eq!(frames[1].covers, Duration::from_secs(1));
         operator.next().await.unwrap();
         assert_eq!(operator.next().await.unwrap().total, 3);
+        let numbers = frames.map(|frame| (frame.number, frame.at));
+        assert_eq!(numbers, [1, 2].map(|second| (1_800_000_000_000 + second * 1_000, at(second as i64))));
         hub.close();
         assert_eq!(operator.next().await, None);
         assert!(hub.watch(Scope::All, None).is_err());
