@@ -99,7 +99,7 @@ fn ways(InboundDelivery { is_polled, webhook, bind }: InboundDelivery) -> Vec<Ch
         WebhookStatus::Failed => Chip::new(Tone::Bad, "Webhook given up"),
     }));
     chips.extend(bind.map(|bind| match bind {
-        BindDelivery::Waiting => Chip::new(Tone::Waiting, "Waits for a bind"),
+        BindDelivery::Waiting => Chip::new(Tone::Waiting, "Waiting for your receiver to connect"),
         BindDelivery::Delivered => Chip::new(Tone::Good, "Bind"),
         BindDelivery::GivenUp => Chip::new(Tone::Bad, "Bind given up"),
     }));
@@ -213,7 +213,7 @@ mod tests {
             webhook: Some(WebhookStatus::Failed),
             bind: Some(BindDelivery::Waiting),
         };
-        assert_eq!(labels(all), ["Polled", "Webhook given up", "Waits for a bind"]);
+        assert_eq!(labels(all), ["Polled", "Webhook given up", "Waiting for your receiver to connect"]);
     }
 
     #[test]
