@@ -47,7 +47,7 @@ impl ReportModel {
     pub(super) fn check_batch(&mut self, reports: &[Report]) {
         for report in reports {
             let telling = match &report.content {
-                ReportContent::Dlr(news) => Telling::Became(report.message, news.status),
+                ReportContent::Dlr(dlr) => Telling::Became(report.message, dlr.status),
                 ReportContent::Inbound(number) => Telling::Mo(report.account, *number),
             };
             let is_it =

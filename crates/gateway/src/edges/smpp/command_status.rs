@@ -27,15 +27,15 @@ mod tests {
     #[test]
     fn extended_codes_need_the_connection_setting_and_version_3_4() {
         let plain = SmppAccess::new("shop", "");
-        let asking = SmppAccess { extended_codes: true, ..plain.clone() };
+        let extended = SmppAccess { extended_codes: true, ..plain.clone() };
         let full = Refusal::GatewayUnavailable { cause: Unavailable::QueueFull, retry_after_s: 1 };
         for (refusal, access, is_3_4, expect) in [
             (&Refusal::RecipientOptedOut, &plain, true, 0x45),
-            (&Refusal::RecipientOptedOut, &asking, true, 0x401),
-            (&Refusal::RecipientOptedOut, &asking, false, 0x45),
-            (&Refusal::NoRoute, &asking, true, 0x403),
-            (&full, &asking, true, 0x14),
-            (&Refusal::SubmitFailed, &asking, true, 0x08),
+            (&Refusal::RecipientOptedOut, &extended, true, 0x401),
+            (&Refusal::RecipientOptedOut, &extended, false, 0x45),
+            (&Refusal::NoRoute, &extended, true, 0x403),
+            (&full, &extended, true, 0x14),
+            (&Refusal::SubmitFailed, &extended, true, 0x08),
         ] {
             assert_eq!(status_of(refusal, access, is_3_4).0, expect, "{refusal}");
         }

@@ -30,11 +30,11 @@ impl ReceiptDraft {
     pub(super) fn deliver_sm<'a>(
         &'a mut self,
         report: &'a Report,
-        news: &'a DlrReport,
+        dlr: &'a DlrReport,
         is_3_4: bool,
     ) -> Option<Pdu<'a>> {
         let Report { message, at, .. } = report;
-        let DlrReport { alias, origin, status, err, parts, delivered } = news;
+        let DlrReport { alias, origin, status, err, parts, delivered } = dlr;
         self.id.clear();
         match alias {
             Some(alias) => write!(self.id, "{alias}"),
@@ -119,22 +119,22 @@ mod tests {
             quote: Default::default(),
         };
         let origin = Arc::new(origin);
-        let news = DlrReport { alias: None, origin, status, err: 0, parts: 1, delivered: 1 };
+        let dlr = DlrReport { alias: None, origin, status, err: 0, parts: 1, delivered: 1 };
         let report = Report {
             id: ReportId(1),
             account: AccountId::new(1),
             connection: ConnectionId::new(1),
             message: MessageId::first_at(accepted),
             at: accepted.plus(std::time::Duration::from_secs(60)),
-            content: ReportContent::Dlr(news.clone()),
+            content: ReportContent::Dlr(dlr.clone()),
         };
-        (report, news)
+        (report, dlr)
     }
 
-    fn shown((report, news): &(Report, DlrReport), is_3_4: bool) -> String {
+    fn shown((report, dlr): &(Report, DlrReport), is_3_4: bool) -> String {
         let mut draft = ReceiptDraft::default();
         draft.tlvs.push_u8(Tag::PRIVACY_INDICATOR, 1);
-        let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, news, is_3_4) else {
+        let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, dlr, is_3_4) else {
             return "nothing".to_owned();
         };
         let tlvs: Vec<String> =
@@ -166,8 +166,8 @@ mod tests {
     fn a_receipt_is_written_in_any_year() {
         for (year, expect) in [(2037, "3712312359"), (2038, "3812312359"), (2093, "9312312359")] {
             let at = Timestamp::from_utc((year, 12, 31), (23, 59, 59)).unwrap();
-            let (report, news) = report(ReportStatus::Final(DlrCode::Delivrd));
-            let late = (Report { at, ..report }, news);
+            let (report, dlr) = report(ReportStatus::Final(DlrCode::Delivrd));
+            let late = (Report { at, ..report }, dlr);
             let actual = shown(&late, true);
             assert!(actual.contains(&format!("done date:{expect} ")), "{actual}");
         }
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn failed_intermediate_and_unknown_receipts_have_their_fields() {
         let changed = |status, change: fn(&mut DlrReport)| {
-            let (report, mut news) = report(status);
-            change(&mut news);
-            (report, news)
+            let (report, mut dlr) = report(status);
+            change(&mut dlr);
+            (report, dlr)
         };
         let failed = changed(ReportStatus::Final(DlrCode::Rejectd), |it| (it.err, it.parts) = (10_069, 3));
         let actual = shown(&failed, true);

@@ -48,7 +48,7 @@ struct Lookup {
 
 impl Resolver {
     pub fn system() -> Resolver {
-        Resolver::System(Lookups::asking(|name| {
+        Resolver::System(Lookups::with_lookup(|name| {
             (name, 0).to_socket_addrs().map(|found| found.map(|at| at.ip()).collect())
         }))
     }
@@ -66,7 +66,7 @@ impl Resolver {
 }
 
 impl Lookups {
-    fn asking(ask: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Lookups {
+    fn with_lookup(ask: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Lookups {
         Lookups {
             trusted: Arc::new(Semaphore::new(LOOKUPS_MAX)),
             doubtful: Arc::new(Semaphore::new(DOUBTFUL_LOOKUPS_MAX)),
@@ -138,7 +138,7 @@ mod tests {
         let asked = Arc::new(AtomicUsize::new(0));
         let (answer, answers) = mpsc::channel::<()>();
         let (counted, answers) = (asked.clone(), Mutex::new(answers));
-        let lookups = Lookups::asking(move |name| {
+        let lookups = Lookups::with_lookup(move |name| {
             if name == "hangs.example" {
                 counted.fetch_add(1, Ordering::Relaxed);
                 let _ = answers.lock().unwrap().recv();
@@ -147,8 +147,8 @@ mod tests {
         });
         for doubtful in [false, true, false, true] {
             let waited = Duration::from_millis(20);
-            let asking = lookups.look_up("hangs.example", doubtful);
-            assert!(within(waited, asking).await.is_err(), "the lookup hangs");
+            let lookup = lookups.look_up("hangs.example", doubtful);
+            assert!(within(waited, lookup).await.is_err(), "the lookup hangs");
         }
         let places = (lookups.trusted.available_permits(), lookups.doubtful.available_permits());
         assert_eq!(places, (LOOKUPS_MAX - 1, DOUBTFUL_LOOKUPS_MAX));
@@ -169,7 +169,7 @@ mod tests {
     #[tokio::test]
     async fn failed_lookup_is_reported_and_retried() {
         let asked = AtomicUsize::new(0);
-        let lookups = Lookups::asking(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
+        let lookups = Lookups::with_lookup(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
             0 => Err(io::Error::other("no such name")),
             1 => panic!("a lookup that panics"),
             _ => Ok(vec![HERE]),

@@ -4,7 +4,7 @@
 
 mod requests;
 
-pub(crate) use requests::{PastAnswer, PastRequest, play_requests};
+pub(crate) use requests::{DemoAnswer, DemoRequest, play_requests};
 
 use futures_util::future::join_all;
 use hermod_domain::carrier::{Health, IdConversion};
@@ -48,14 +48,14 @@ const UCS2: u8 = 8;
 
 /// Messages and replies, in any order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PastTraffic {
-    pub(crate) messages: Vec<PastMessage>,
-    pub(crate) replies: Vec<PastReply>,
+pub(crate) struct DemoTraffic {
+    pub(crate) messages: Vec<DemoMessage>,
+    pub(crate) replies: Vec<DemoReply>,
 }
 
 /// A message that a customer sent.
 #[derive(Clone, Debug)]
-pub(crate) struct PastMessage {
+pub(crate) struct DemoMessage {
     pub(crate) at: Timestamp,
     /// The API key it was sent with.
     pub(crate) key: String,
@@ -63,12 +63,12 @@ pub(crate) struct PastMessage {
     pub(crate) from: Option<String>,
     pub(crate) to: String,
     pub(crate) text: String,
-    pub(crate) outcome: PastOutcome,
+    pub(crate) outcome: DemoOutcome,
 }
 
 /// What the carrier made of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PastOutcome {
+pub(crate) enum DemoOutcome {
     Delivered {
         after: Duration,
     },
@@ -89,7 +89,7 @@ pub(crate) enum PastOutcome {
 
 /// A message of a handset.
 #[derive(Clone, Debug)]
-pub(crate) struct PastReply {
+pub(crate) struct DemoReply {
     pub(crate) at: Timestamp,
     pub(crate) from: String,
     pub(crate) to: String,
@@ -106,7 +106,7 @@ pub(crate) struct Played {
 
 /// Why traffic could not be played.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PastError {
+pub(crate) enum DemoError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -128,8 +128,8 @@ pub(crate) fn plain_submission(from: Option<&str>, to: &str, text: &str) -> Resu
 }
 
 /// Plays traffic through this carrier. Its times must not be before those of earlier traffic.
-pub(crate) async fn play(opened: &Opened, carrier: &str, traffic: PastTraffic) -> Result<Played, PastError> {
-    let PastTraffic { mut messages, mut replies } = traffic;
+pub(crate) async fn play(opened: &Opened, carrier: &str, traffic: DemoTraffic) -> Result<Played, DemoError> {
+    let DemoTraffic { mut messages, mut replies } = traffic;
     messages.sort_by_key(|message| message.at);
     replies.sort_by_key(|reply| reply.at);
     let first = messages.iter().map(|message| message.at).chain(replies.iter().map(|reply| reply.at)).min();
@@ -167,9 +167,9 @@ enum Event {
 }
 
 impl Player {
-    async fn start(opened: &Opened, carrier: &str, start: Timestamp) -> Result<Player, PastError> {
+    async fn start(opened: &Opened, carrier: &str, start: Timestamp) -> Result<Player, DemoError> {
         let catalogue = load_catalogue(&opened.store).await?;
-        let id = carrier_id(&catalogue, carrier).ok_or_else(|| PastError::NoCarrier(carrier.to_owned()))?;
+        let id = carrier_id(&catalogue, carrier).ok_or_else(|| DemoError::NoCarrier(carrier.to_owned()))?;
         let mut gateways = Vec::with_capacity(TOGETHER);
         for _ in 0..TOGETHER {
             let catalogue = load_catalogue(&opened.store).await?;
@@ -184,7 +184,7 @@ impl Player {
     }
 
     /// Plays a part of the traffic to its end. Returns how many messages were accepted.
-    async fn play_slice(&mut self, sent: &[PastMessage], replied: &[PastReply]) -> Result<u32, PastError> {
+    async fn play_slice(&mut self, sent: &[DemoMessage], replied: &[DemoReply]) -> Result<u32, DemoError> {
         let mut planned = HashMap::new();
         let mut parts = 0;
         for together in sent.chunks(TOGETHER) {
@@ -213,23 +213,23 @@ impl Player {
     }
 
     /// Waits until the link has claimed this many parts.
-    async fn claimed(&self, parts: usize) -> Result<Vec<Job>, PastError> {
+    async fn claimed(&self, parts: usize) -> Result<Vec<Job>, DemoError> {
         let mut jobs = Vec::with_capacity(parts);
         while jobs.len() < parts {
-            let handout = within(COMMIT_WAIT, self.port.handout()).await.map_err(|_| PastError::TimedOut)?;
+            let handout = within(COMMIT_WAIT, self.port.handout()).await.map_err(|_| DemoError::TimedOut)?;
             jobs.extend(handout.jobs);
         }
         Ok(jobs)
     }
 
     /// Adds the response to a part, and its receipt.
-    fn answer(&mut self, job: &Job, message: &PastMessage, events: &mut Vec<(Timestamp, Event)>) {
+    fn answer(&mut self, job: &Job, message: &DemoMessage, events: &mut Vec<(Timestamp, Event)>) {
         self.remote += 1;
         let remote = RemoteId::from_octets(format!("{:08x}", 0x5a00_0000 + self.remote).as_bytes())
             .expect("eight octets are an id");
         let answered_at = message.at.plus(RESPONSE_AFTER * u32::from(job.part.get()));
         let response = match message.outcome {
-            PastOutcome::Rejected { status } => {
+            DemoOutcome::Rejected { status } => {
                 SubmitResponse::Refused { about: RejectionCause::Destination, status }
             }
             _ => SubmitResponse::Accepted(remote.clone()),
@@ -238,12 +238,12 @@ impl Player {
         let response = ResponseRecord { message: id, part, account, to, response, failover_to: None };
         events.push((answered_at, Event::Response(response)));
         let (after, verdict, stat, err) = match message.outcome {
-            PastOutcome::Delivered { after } => (after, DeliveryOutcome::Delivered, "DELIVRD", 0),
-            PastOutcome::Undeliverable { after, err } => {
+            DemoOutcome::Delivered { after } => (after, DeliveryOutcome::Delivered, "DELIVRD", 0),
+            DemoOutcome::Undeliverable { after, err } => {
                 (after, DeliveryOutcome::Undeliverable, "UNDELIV", err)
             }
-            PastOutcome::Expired { after, err } => (after, DeliveryOutcome::Expired, "EXPIRED", err),
-            PastOutcome::Rejected { .. } => return,
+            DemoOutcome::Expired { after, err } => (after, DeliveryOutcome::Expired, "EXPIRED", err),
+            DemoOutcome::Rejected { .. } => return,
         };
         let receipt = ReceiptRecord {
             sequence: self.next_sequence(),
@@ -259,7 +259,7 @@ impl Player {
     }
 
     /// Records what the link received in the order of time, and waits until it is durable.
-    async fn report(&self, mut events: Vec<(Timestamp, Event)>) -> Result<(), PastError> {
+    async fn report(&self, mut events: Vec<(Timestamp, Event)>) -> Result<(), DemoError> {
         events.sort_by_key(|(at, _)| *at);
         let mut unanswered = 0;
         for (at, event) in events {
@@ -282,7 +282,7 @@ impl Player {
             self.port.record(responses, receipts, inbound, slots, at).await?;
         }
         while unanswered > 0 {
-            let handout = within(COMMIT_WAIT, self.port.handout()).await.map_err(|_| PastError::TimedOut)?;
+            let handout = within(COMMIT_WAIT, self.port.handout()).await.map_err(|_| DemoError::TimedOut)?;
             unanswered -= (handout.recorded.len() + handout.received.len()).min(unanswered);
         }
         Ok(())
@@ -295,9 +295,9 @@ impl Player {
 }
 
 /// Submits a message at its time. Returns its id and parts; none if it was rejected or held.
-async fn submit(gateway: &Gateway, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
-    let PastMessage { at, key, from, to, text, .. } = message;
-    let invalid = |what: &dyn std::fmt::Display| PastError::Invalid(format!("{to} {text:?}: {what}"));
+async fn submit(gateway: &Gateway, message: &DemoMessage) -> Result<Option<(MessageId, u8)>, DemoError> {
+    let DemoMessage { at, key, from, to, text, .. } = message;
+    let invalid = |what: &dyn std::fmt::Display| DemoError::Invalid(format!("{to} {text:?}: {what}"));
     gateway.clock.advance(at.since(gateway.clock.now()));
     let catalogue = gateway.catalogue();
     let caller = Caller::with_key(&catalogue, key).ok_or_else(|| invalid(&"unknown key"))?;
@@ -312,11 +312,11 @@ fn carrier_id(catalogue: &hermod_domain::catalogue::Catalogue, name: &str) -> Op
     catalogue.carriers().iter().find(|(_, known, _)| known == name).map(|(id, ..)| *id)
 }
 
-fn unplanned(message: MessageId) -> PastError {
-    PastError::Invalid(format!("the store has another message in its queue: {message}"))
+fn unplanned(message: MessageId) -> DemoError {
+    DemoError::Invalid(format!("the store has another message in its queue: {message}"))
 }
 
-fn inbound_part(reply: &PastReply) -> InboundPart {
+fn inbound_part(reply: &DemoReply) -> InboundPart {
     let address = |number: &str| {
         let (ton, npi) = INTERNATIONAL;
         SmppAddress::new(ton, npi, number.trim_start_matches('+').as_bytes())

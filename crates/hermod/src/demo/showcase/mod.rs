@@ -8,7 +8,7 @@ mod trickle;
 
 pub(super) use trickle::run as run_trickle;
 
-use super::history::{PastError, play, play_requests};
+use super::history::{DemoError, play, play_requests};
 use super::seed;
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
@@ -83,7 +83,7 @@ async fn apply(
     provision_file::apply(opened, &wanted, Path::new("the demo's showcase"), clock).await.map(drop)
 }
 
-fn not_played(error: PastError) -> Failure {
+fn not_played(error: DemoError) -> Failure {
     Failure::failed(format!("the demo's showcase: {error}"))
 }
 

@@ -1,6 +1,6 @@
 //! Requests of the showcase accounts: one accepted, one declined, two open.
 
-use super::super::history::{PastAnswer, PastRequest, Timestamp};
+use super::super::history::{DemoAnswer, DemoRequest, Timestamp};
 use super::super::seed::PORTAL_EMAIL;
 use hermod_operator::views::customer_requests::CustomerRequestDraft;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use std::time::Duration;
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// Returns the requests, the oldest first. All are older than the webhook of `kite`.
-pub(super) fn all(now: Timestamp) -> Vec<PastRequest> {
+pub(super) fn all(now: Timestamp) -> Vec<DemoRequest> {
     let accepted =
-        PastAnswer::Accepted { note: "Registered with the carriers of all your countries.".to_owned() };
-    let declined = PastAnswer::Declined {
+        DemoAnswer::Accepted { note: "Registered with the carriers of all your countries.".to_owned() };
+    let declined = DemoAnswer::Declined {
         reason: "Your peak is below 50 requests a second. Request it again when you reach 40.".to_owned(),
     };
     let sender = draft("sender", "AuroraVIP", "", "Invitations for regular customers");
@@ -34,7 +34,7 @@ fn request(
     at: Timestamp,
     account: &str,
     draft: CustomerRequestDraft,
-    answer: Option<(Duration, PastAnswer)>,
-) -> PastRequest {
-    PastRequest { at, account: account.to_owned(), by: PORTAL_EMAIL.to_owned(), draft, answer }
+    answer: Option<(Duration, DemoAnswer)>,
+) -> DemoRequest {
+    DemoRequest { at, account: account.to_owned(), by: PORTAL_EMAIL.to_owned(), draft, answer }
 }

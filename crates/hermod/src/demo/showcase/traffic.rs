@@ -1,6 +1,6 @@
 //! The past of the showcase accounts: more by day than by night, with failures, replies and opt-outs.
 
-use super::super::history::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
+use super::super::history::{DemoMessage, DemoOutcome, DemoReply, DemoTraffic, Timestamp};
 use super::content::{self, DemoRandom, ShopCountry};
 use super::{SHOP, ShowcaseAccount, TAXI};
 use std::time::Duration;
@@ -19,9 +19,9 @@ const SHOP_HOURS: [u64; 24] =
 const TAXI_HOURS: [u64; 24] = [9, 7, 5, 3, 2, 2, 4, 7, 8, 6, 5, 5, 6, 5, 5, 6, 7, 9, 9, 8, 8, 9, 10, 10];
 
 /// Returns the traffic before and after `since` ago.
-pub(super) fn make(now: Timestamp, since: Duration) -> (PastTraffic, PastTraffic) {
+pub(super) fn make(now: Timestamp, since: Duration) -> (DemoTraffic, DemoTraffic) {
     let mut random = DemoRandom::seeded(SEED);
-    let mut traffic = PastTraffic::default();
+    let mut traffic = DemoTraffic::default();
     for hour in 1..=72 {
         let start = now.minus(HOUR * hour);
         let (_, (of_day, ..)) = start.to_utc();
@@ -39,19 +39,19 @@ pub(super) fn make(now: Timestamp, since: Duration) -> (PastTraffic, PastTraffic
     split(traffic, now.minus(since))
 }
 
-fn split(traffic: PastTraffic, at: Timestamp) -> (PastTraffic, PastTraffic) {
-    let PastTraffic { messages, replies } = traffic;
+fn split(traffic: DemoTraffic, at: Timestamp) -> (DemoTraffic, DemoTraffic) {
+    let DemoTraffic { messages, replies } = traffic;
     let (early, late) = messages.into_iter().partition(|message| message.at < at);
     let (replied_early, replied_late) = replies.into_iter().partition(|reply| reply.at < at);
     (
-        PastTraffic { messages: early, replies: replied_early },
-        PastTraffic { messages: late, replies: replied_late },
+        DemoTraffic { messages: early, replies: replied_early },
+        DemoTraffic { messages: late, replies: replied_late },
     )
 }
 
 /// Adds a message, and perhaps a reply to it.
 fn add(
-    traffic: &mut PastTraffic,
+    traffic: &mut DemoTraffic,
     account: ShowcaseAccount,
     at: Timestamp,
     now: Timestamp,
@@ -64,14 +64,14 @@ fn add(
         // People reply to a number, not to a name.
         message.from = Some(account.number.to_owned());
         let (from, to) = (message.to.clone(), account.number.to_owned());
-        traffic.replies.push(PastReply { at: replied_at, from, to, text: text.to_owned() });
+        traffic.replies.push(DemoReply { at: replied_at, from, to, text: text.to_owned() });
     }
     let outcome = outcome(now.since(at), random);
-    traffic.messages.push(PastMessage { outcome, ..message });
+    traffic.messages.push(DemoMessage { outcome, ..message });
 }
 
 /// Returns a message that is delivered at once.
-pub(super) fn message(account: ShowcaseAccount, at: Timestamp, random: &mut DemoRandom) -> PastMessage {
+pub(super) fn message(account: ShowcaseAccount, at: Timestamp, random: &mut DemoRandom) -> DemoMessage {
     let (to, text) = if account.key == SHOP.key {
         let country = content::any_country(random);
         (country.number(random), content::shop_text(country, random))
@@ -79,38 +79,38 @@ pub(super) fn message(account: ShowcaseAccount, at: Timestamp, random: &mut Demo
         let country = ShopCountry::by_code(if random.happens(800) { "GB" } else { "NL" });
         (country.number(random), content::taxi_text(random))
     };
-    let outcome = PastOutcome::Delivered { after: Duration::ZERO };
-    PastMessage { at, key: account.key.to_owned(), from: None, to, text, outcome }
+    let outcome = DemoOutcome::Delivered { after: Duration::ZERO };
+    DemoMessage { at, key: account.key.to_owned(), from: None, to, text, outcome }
 }
 
-fn outcome(age: Duration, random: &mut DemoRandom) -> PastOutcome {
+fn outcome(age: Duration, random: &mut DemoRandom) -> DemoOutcome {
     /// Networks give up after this time.
     const EXPIRY: Duration = Duration::from_secs(4 * 3600);
     let seconds = |random: &mut DemoRandom, from: u64, to: u64| {
         Duration::from_millis(random.between(from * 1_000, to * 1_000))
     };
     match random.below(1_000) {
-        0..820 => PastOutcome::Delivered { after: seconds(random, 1, 7) },
-        820..925 => PastOutcome::Delivered { after: seconds(random, 7, 25) },
-        925..945 => PastOutcome::Delivered { after: seconds(random, 25, 240) },
-        945..968 => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 27 },
-        968..980 => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 1 },
-        980..990 if age > EXPIRY + HOUR => PastOutcome::Expired { after: EXPIRY, err: 6 },
+        0..820 => DemoOutcome::Delivered { after: seconds(random, 1, 7) },
+        820..925 => DemoOutcome::Delivered { after: seconds(random, 7, 25) },
+        925..945 => DemoOutcome::Delivered { after: seconds(random, 25, 240) },
+        945..968 => DemoOutcome::Undeliverable { after: seconds(random, 2, 30), err: 27 },
+        968..980 => DemoOutcome::Undeliverable { after: seconds(random, 2, 30), err: 1 },
+        980..990 if age > EXPIRY + HOUR => DemoOutcome::Expired { after: EXPIRY, err: 6 },
         // ESME_RINVDSTADR.
-        990..996 => PastOutcome::Rejected { status: 0x0b },
-        _ => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 13 },
+        990..996 => DemoOutcome::Rejected { status: 0x0b },
+        _ => DemoOutcome::Undeliverable { after: seconds(random, 2, 30), err: 13 },
     }
 }
 
 /// A message that a screening rule holds.
-fn held(at: Timestamp) -> PastMessage {
-    PastMessage {
+fn held(at: Timestamp) -> DemoMessage {
+    DemoMessage {
         at,
         key: SHOP.key.to_owned(),
         from: None,
         to: ShopCountry::by_code("DE").number(&mut DemoRandom::seeded(SEED)),
         text: "Aurora says thank you! Your free voucher code is SUMMER-25, valid until Sunday.".to_owned(),
-        outcome: PastOutcome::Delivered { after: Duration::ZERO },
+        outcome: DemoOutcome::Delivered { after: Duration::ZERO },
     }
 }
 
@@ -134,10 +134,10 @@ mod tests {
         let all = before.messages.iter().chain(&after.messages);
         for message in all {
             let took = match message.outcome {
-                PastOutcome::Delivered { after }
-                | PastOutcome::Undeliverable { after, .. }
-                | PastOutcome::Expired { after, .. } => after,
-                PastOutcome::Rejected { .. } => Duration::ZERO,
+                DemoOutcome::Delivered { after }
+                | DemoOutcome::Undeliverable { after, .. }
+                | DemoOutcome::Expired { after, .. } => after,
+                DemoOutcome::Rejected { .. } => Duration::ZERO,
             };
             assert!(message.at.plus(took + Duration::from_secs(1)) < now(), "{message:?}");
         }

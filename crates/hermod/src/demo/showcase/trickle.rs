@@ -1,6 +1,6 @@
 //! New messages of the showcase accounts while the demo runs.
 
-use super::super::history::{PastMessage, plain_submission};
+use super::super::history::{DemoMessage, plain_submission};
 use super::content::DemoRandom;
 use super::{SHOP, TAXI, content, traffic};
 use hermod_gateway::app::{Caller, submit_message};
@@ -25,7 +25,7 @@ pub(in crate::demo) async fn run(showcase: Option<&Gateway>, carrier: &Simulated
     loop {
         clock.sleep(Duration::from_millis(random.between(PAUSE_MS.0, PAUSE_MS.1))).await;
         let account = if random.happens(700) { SHOP } else { TAXI };
-        let PastMessage { key, to, text, .. } = traffic::message(account, clock.now(), &mut random);
+        let DemoMessage { key, to, text, .. } = traffic::message(account, clock.now(), &mut random);
         let Some(caller) = Caller::with_key(&gateway.catalogue(), &key) else { continue };
         // People reply to a number, not to a name.
         let has_reply = random.below(REPLY_EVERY) == 0;

@@ -116,7 +116,7 @@ impl CustomerSession {
             };
             let Some(bound) = &mut self.bound else { return };
             let Some(report_delivery) = &mut bound.report_delivery else { return };
-            let news = match (drafted, report.dlr()) {
+            let dlr = match (drafted, report.dlr()) {
                 (Some(Ok(drafted)), _) => {
                     report_delivery.mo_deliveries.begin(report.id, drafted);
                     continue;
@@ -125,10 +125,10 @@ impl CustomerSession {
                     report_delivery.settled.push((report.id, delivery));
                     continue;
                 }
-                (None, Some(news)) => news,
+                (None, Some(dlr)) => dlr,
                 (None, None) => continue,
             };
-            let pdu = report_delivery.draft.deliver_sm(report, news, bound.is_3_4);
+            let pdu = report_delivery.draft.deliver_sm(report, dlr, bound.is_3_4);
             match pdu.map(|pdu| self.session.request(&pdu, report.id, now)) {
                 Some(Ok(_)) => {}
                 Some(Err(

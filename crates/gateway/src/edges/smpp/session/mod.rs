@@ -160,7 +160,7 @@ impl CustomerSession {
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
                 Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
-                news = on_wire(wire, &mut self.session, &self.gateway, is_open, bound) => Woken::Socket(news),
+                events = on_wire(wire, &mut self.session, &self.gateway, is_open, bound) => Woken::Socket(events),
                 reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
             };
