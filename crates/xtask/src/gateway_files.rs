@@ -19,8 +19,8 @@ listen = "ADDRESS"
 [smpp]
 listen = "SMPP_PLAIN"
 tls_listen = "SMPP_TLS"
-certificate = "tls/certificate.pem"
-key = "tls/key.pem"
+certificate = "tls/localhost/certificate.pem"
+key = "tls/localhost/key.pem"
 max_sessions_per_address = 20000
 max_half_open_per_address = 20000
 [webhooks]

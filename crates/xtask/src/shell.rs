@@ -84,13 +84,21 @@ fn show(command: &Command) -> String {
 
 /// Returns the whole response, its head included.
 pub(crate) fn http_get(address: &str, path: &str) -> Result<String, Failure> {
-    let cannot = |cause: std::io::Error| Failure(format!("http://{address}{path}: {cause}"));
+    http(address, &format!("GET {path}"), "", "").map(|octets| String::from_utf8_lossy(&octets).into_owned())
+}
+
+/// Sends a request of this method and path, with these further lines in its head. Returns the whole response.
+pub(crate) fn http(address: &str, what: &str, head: &str, body: &str) -> Result<Vec<u8>, Failure> {
+    let cannot = |cause: std::io::Error| Failure(format!("{what} at {address}: {cause}"));
     let mut stream = TcpStream::connect(address).map_err(cannot)?;
     stream.set_read_timeout(Some(HTTP_WAIT)).map_err(cannot)?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let length = body.len();
+    let request = format!(
+        "{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{head}\r\n{body}"
+    );
     stream.write_all(request.as_bytes()).map_err(cannot)?;
-    let mut response = String::new();
-    stream.read_to_string(&mut response).map_err(cannot)?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).map_err(cannot)?;
     Ok(response)
 }
 

@@ -1,17 +1,21 @@
-//! The processes of one run, and what every benchmark does with them: starts PostgreSQL, a carrier and the gateways, loads them,
-//! waits until all messages are settled, measures what that took, audits the store, compares the carrier's record, and ends them.
+//! The processes of one run, and what every benchmark does with them: starts PostgreSQL, a carrier, receivers of webhooks and the
+//! gateways, loads them, waits until all messages are settled, measures what that took, audits the store, compares the carrier's
+//! record, and ends them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Programs;
-use super::gateway::{Carrier, Gateway, Setup, free_address, fresh_folder};
-use super::load::{Generator, Length, Load, Over, Report};
-use super::process::{Usage, cpu_with_children};
-use super::{failure, float, pause, stopwatch};
+use serde_json::Value;
+
+use super::figures::{ACCEPTED, CARRIER, COMMITS, CPU, Column, FSYNCS, Figures, OFFERED, POSTGRES, REACHED};
+use super::gateway::{Gateway, Metrics, Setup, free_address, fresh_folder, remove};
+use super::load::{Generator, Load, Loads, Over};
+use super::process::{Process, cpu_with_children};
+use super::{failure, pause, stopwatch};
 use crate::cluster::database::{self, Database};
 use crate::cluster::files::make_certificates;
-use crate::gateway_files::Customer;
+use crate::gateway_files::compare_counts;
+use crate::programs::Binaries;
 use crate::shell::{Failure, Outcome};
 
 /// Time for all accepted messages to be settled after the load.
@@ -23,76 +27,114 @@ const GENERATOR_POLL: Duration = Duration::from_millis(10);
 const NUMBERS: u64 = 100_000_000;
 /// As in deploy/patroni/patroni.yml.
 const POSTGRES_SETTINGS: &str = "max_wal_size=8GB";
+/// How a receiver of webhooks behaves that counts them, and the word for one that does not exist.
+pub(super) const HEALTHY: &str = "200";
+pub(super) const GONE: &str = "gone";
+/// Counters of the store.
+const COUNTERS: [(&str, &str); 2] =
+    [(COMMITS, "hermod_store_batches_total"), (FSYNCS, "hermod_store_fsyncs_total")];
 
 pub(super) struct Bed<'a> {
-    programs: &'a Programs,
+    pub(super) binaries: &'a Binaries,
     setup: Setup,
     database: Option<(PathBuf, Database)>,
+    /// How each behaves, and its URL.
+    receivers: Vec<(String, String, Process)>,
     carrier_address: String,
-    carrier: Option<Carrier>,
+    carrier: Option<Process>,
     gateways: Vec<Gateway>,
     /// Messages that were accepted, and those that earlier carriers have been compared with.
     accepted: u64,
     compared: u64,
+    /// Messages that were accepted before those that queue for the carrier, and the number of those.
+    queued: (u64, u64),
     /// Messages that were settled by nodes that were killed.
     settled_by_killed: u64,
 }
 
 /// What a load did.
 pub(super) struct Loaded {
-    /// One for each customer.
-    pub(super) reports: Vec<Report>,
-    pub(super) accepted: u64,
     /// Full lifecycles: until the last receipt, or over HTTP as fast as it goes, until all messages were settled.
-    pub(super) per_second: f64,
-    pub(super) cost: Cost,
+    pub(super) all: Figures,
+    /// Those of each customer, without usage.
+    pub(super) customers: Vec<(String, Figures)>,
 }
 
-/// What the processes have used.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Cost {
-    /// Of all gateways together.
-    pub(super) gateways: Usage,
-    postgres: Duration,
-    carrier: Duration,
-    batches: u64,
-}
+/// A figure with its name and unit.
+type Single = (&'static str, f64, Column);
 
 impl<'a> Bed<'a> {
-    pub(super) fn start(programs: &'a Programs, setup: Setup) -> Result<Bed<'a>, Failure> {
-        let database = setup.on_postgres.then(|| start_database(programs, setup.standby)).transpose()?;
+    pub(super) fn start(binaries: &'a Binaries, setup: Setup) -> Result<Bed<'a>, Failure> {
+        let database = setup.on_postgres.then(|| start_database(binaries, setup.standby)).transpose()?;
         let mut bed = Bed {
-            programs,
+            binaries,
             setup,
             database,
+            receivers: Vec::new(),
             carrier_address: free_address()?,
             carrier: None,
             gateways: Vec::new(),
             accepted: 0,
             compared: 0,
+            queued: (0, 0),
             settled_by_killed: 0,
         };
         bed.start_carrier()?;
+        bed.start_receivers()?;
         let url = bed.database.as_ref().map(|(_, database)| url_of(database));
         for index in 0..bed.setup.nodes {
             let node = (bed.setup.nodes > 1).then(|| format!("node-{index}"));
             let (store, node) = (url.as_deref(), node.as_deref());
-            let gateway = Gateway::start_with(programs, &bed.setup, &bed.carrier_address, store, node)?;
-            bed.gateways.push(gateway);
+            bed.gateways.push(Gateway::start(binaries, &bed.setup, &bed.carrier_address, store, node)?);
         }
         Ok(bed)
     }
 
-    pub(super) fn start_carrier(&mut self) -> Outcome {
-        let flags = ["--receipt-after", self.setup.receipt_after];
-        self.carrier = Some(Carrier::start(self.programs, &self.carrier_address, &flags)?);
+    /// Starts a receiver for each behaviour and gives the customers its URL.
+    fn start_receivers(&mut self) -> Outcome {
+        for customer in &mut self.setup.customers {
+            let Some(behaviour) = customer.webhook.take() else { continue };
+            let started = self.receivers.iter().find(|(other, ..)| *other == behaviour);
+            let url = match started {
+                Some((_, url, _)) => url.clone(),
+                None if behaviour == GONE => format!("http://{}/", free_address()?),
+                None => {
+                    let words = format!("webhooks --listen 127.0.0.1:0 --behaviour {behaviour}");
+                    let mut process = Process::start(&self.binaries.simulator, &words)?;
+                    let url = process.line()?;
+                    self.receivers.push((behaviour.clone(), url.clone(), process));
+                    url
+                }
+            };
+            // The healthy ones have a path each.
+            let path = if behaviour == HEALTHY { &*customer.name } else { "" };
+            customer.webhook = Some(url + path);
+        }
         Ok(())
     }
 
-    /// Ends the carrier and compares its record with the messages that were accepted since the carrier before it.
+    /// Ends the receiver that counts webhooks. Returns its report.
+    pub(super) fn caught(&mut self) -> Result<Value, Failure> {
+        let healthy = self.receivers.iter().position(|(behaviour, ..)| behaviour == HEALTHY);
+        let healthy = healthy.ok_or_else(|| failure("no receiver counts webhooks"))?;
+        serde_json::from_str(self.receivers.swap_remove(healthy).2.end()?.trim()).map_err(failure)
+    }
+
+    pub(super) fn start_carrier(&mut self) -> Outcome {
+        let (address, after) = (&self.carrier_address, self.setup.receipt_after);
+        let words = format!("carrier --listen {address} --receipt-after {after}");
+        let mut process = Process::start(&self.binaries.simulator, &words)?;
+        // The line with its address says that it listens.
+        process.line()?;
+        self.carrier = Some(process);
+        Ok(())
+    }
+
+    /// Ends the carrier and compares its record with the messages that were accepted since the carrier before it: each submitted once,
+    /// with its receipt accepted.
     pub(super) fn end_carrier(&mut self) -> Outcome {
         let Some(carrier) = self.carrier.take() else { return Ok(()) };
-        carrier.end_and_compare(self.accepted - self.compared)?;
+        compare_counts(&carrier.end()?, self.accepted - self.compared)?;
         self.compared = self.accepted;
         Ok(())
     }
@@ -102,96 +144,88 @@ impl<'a> Bed<'a> {
         &self.gateways[0]
     }
 
-    /// Sends for all customers and waits until all messages are settled.
-    pub(super) fn load(&mut self, load: &Load) -> Result<Loaded, Failure> {
-        self.load_while(load, rest)
-    }
-
-    /// As `load`; calls `meanwhile` again and again until all was sent.
-    pub(super) fn load_while(
+    /// Sends for customers, who are spread over the gateways; calls `meanwhile` again and again until all was sent; waits until all
+    /// messages are settled and the gateways are idle.
+    pub(super) fn load(
         &mut self,
-        load: &Load,
-        meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
-    ) -> Result<Loaded, Failure> {
-        let customers = self.setup.customers.clone();
-        self.load_for(&customers, load, meanwhile)
-    }
-
-    /// As `load_while`, for these customers, who are spread over the gateways. Fails if a generator did not reach its rate.
-    pub(super) fn load_for(
-        &mut self,
-        customers: &[Customer],
-        load: &Load,
-        meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
-    ) -> Result<Loaded, Failure> {
-        let loaded = self.offer(customers, load, meanwhile)?;
-        check_all_sent(&loaded.reports)?;
-        Ok(loaded)
-    }
-
-    /// As `load_for`, for a benchmark that judges itself whether the rate was reached.
-    pub(super) fn offer(
-        &mut self,
-        customers: &[Customer],
-        load: &Load,
-        meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
-    ) -> Result<Loaded, Failure> {
-        self.offer_each(&each(customers, load), meanwhile)
-    }
-
-    /// As `offer`, with a load of its own for each customer.
-    pub(super) fn offer_each(
-        &mut self,
-        loads: &[(Customer, Load)],
+        loads: &Loads,
         mut meanwhile: impl FnMut(&Bed<'_>) -> Outcome,
     ) -> Result<Loaded, Failure> {
-        let (before, started) = (self.cost()?, stopwatch());
+        let (before, started) = (self.usage()?, stopwatch());
         let generators = self.start_loads(loads)?;
         let reports = std::thread::scope(|scope| {
-            let running =
-                scope.spawn(|| generators.into_iter().map(Generator::finish).collect::<Result<Vec<_>, _>>());
+            let running = scope.spawn(|| finish(generators));
             while !running.is_finished() {
                 meanwhile(self)?;
             }
             running.join().map_err(|_| failure("the load panicked"))?
         })?;
-        let accepted = reports.iter().map(|report| report.accepted).sum();
-        self.wait_until_settled(accepted)?;
+        let mut all = Figures::sum(&reports);
+        self.accepted += all.value(ACCEPTED) as u64;
+        self.settle()?;
         let as_fast_as_http = |load: &Load| matches!(load.over, Over::Http { .. }) && load.rate.is_none();
-        let per_second = if loads.iter().all(|(_, load)| as_fast_as_http(load)) {
-            float(accepted) / started.elapsed().as_secs_f64()
-        } else {
-            reports.iter().map(|report| report.per_second).sum()
-        };
-        Ok(Loaded { reports, accepted, per_second, cost: self.cost()?.since(before) })
+        if loads.iter().all(|(_, load)| as_fast_as_http(load)) {
+            all.set(REACHED, all.value(ACCEPTED) / started.elapsed().as_secs_f64());
+        }
+        if let Some(rate) = loads.iter().map(|(_, load)| load.rate).sum::<Option<u64>>() {
+            all.set(OFFERED, rate as f64);
+        }
+        // What is done later belongs to the cost of a message.
+        self.gateways.iter().try_for_each(|gateway| gateway.wait_until_idle(self.setup.rest))?;
+        all.extend(self.usage()?.since(&before, all.value(ACCEPTED)));
+        let names = loads.iter().map(|(customer, _)| customer.name.clone());
+        Ok(Loaded { all, customers: names.zip(reports).collect() })
     }
 
     /// Starts a generator for each customer.
-    pub(super) fn start_loads(&self, loads: &[(Customer, Load)]) -> Result<Vec<Generator>, Failure> {
+    fn start_loads(&self, loads: &Loads) -> Result<Vec<Generator>, Failure> {
         let gateways = self.gateways.iter().cycle();
         let started = loads.iter().zip(0..).zip(gateways).map(|(((customer, load), number), gateway)| {
-            load.start(self.programs, &gateway.listeners, customer, NUMBERS * number + self.accepted)
+            load.start(self.binaries, &gateway.listeners, customer, NUMBERS * number + self.accepted)
         });
         started.collect()
     }
 
-    /// Sends for these customers and counts what was accepted, but does not wait until it is settled. Returns its number.
-    pub(super) fn fill(&mut self, customers: &[Customer], load: &Load) -> Result<u64, Failure> {
-        let generators = self.start_loads(&each(customers, load))?.into_iter();
-        let reports: Vec<Report> = generators.map(Generator::finish).collect::<Result<_, _>>()?;
-        let accepted = reports.iter().map(|report| report.accepted).sum();
+    /// Sends and counts what was accepted, but does not wait until it is settled. Returns its number.
+    pub(super) fn queue(&mut self, loads: &Loads) -> Result<u64, Failure> {
+        let before = self.accepted;
+        let accepted = Figures::sum(&finish(self.start_loads(loads)?)?).value(ACCEPTED) as u64;
         self.accepted += accepted;
+        self.queued = (before, accepted);
         Ok(accepted)
     }
 
-    /// Waits until these further messages are settled, and counts them.
-    pub(super) fn wait_until_settled(&mut self, messages: u64) -> Outcome {
-        self.accepted += messages;
-        self.wait_until_in_all(self.accepted).map(|_| ())
+    /// Waits until as many messages are settled as were queued, the few of the load among them, which starts with the first. Returns
+    /// how long that took, and the figures of the load.
+    pub(super) fn drain(&mut self, loads: &Loads) -> Result<([Single; 4], Figures), Failure> {
+        let (returned, (before, queued)) = (stopwatch(), self.queued);
+        let batches_before = self.usage()?.value(COMMITS);
+        // The links reconnect by their own schedule, which is not part of the drain.
+        let settled = self.wait_until_settled(before + 1)?;
+        let (first, started) = (returned.elapsed().as_secs_f64(), stopwatch());
+        let generators = self.start_loads(loads)?;
+        let drained = (self.wait_until_settled(before + queued)? - settled) as f64;
+        let (took, batches) =
+            (started.elapsed().as_secs_f64(), self.usage()?.value(COMMITS) - batches_before);
+        let beside = Figures::sum(&finish(generators)?);
+        self.accepted += beside.value(ACCEPTED) as u64;
+        self.settle()?;
+        let singles = [
+            ("first settled after the carrier returned", first, "s"),
+            ("drained from then on in", took, "s"),
+            ("batches since the carrier returned", batches, "batches"),
+            ("drained", drained / took, "/s"),
+        ];
+        Ok((singles, beside))
+    }
+
+    /// Waits until all messages are settled.
+    pub(super) fn settle(&self) -> Outcome {
+        self.wait_until_settled(self.accepted).map(drop)
     }
 
     /// Waits until this many messages are settled since the start. Returns their number.
-    pub(super) fn wait_until_in_all(&self, messages: u64) -> Result<u64, Failure> {
+    fn wait_until_settled(&self, messages: u64) -> Result<u64, Failure> {
         let started = stopwatch();
         loop {
             let settled = self.settled()?;
@@ -199,9 +233,8 @@ impl<'a> Bed<'a> {
                 return Ok(settled);
             }
             if started.elapsed() > SETTLE_WAIT {
-                return Err(failure(format!(
-                    "{settled} of {messages} messages were settled after {SETTLE_WAIT:?}"
-                )));
+                let what = format!("{settled} of {messages} messages were settled after {SETTLE_WAIT:?}");
+                return Err(failure(what));
             }
             eprint!("\r{settled} of {messages} settled ");
             pause(POLL);
@@ -210,45 +243,47 @@ impl<'a> Bed<'a> {
 
     /// Returns how many messages have been settled. The node with the engine counts them.
     pub(super) fn settled(&self) -> Result<u64, Failure> {
-        self.gateways
-            .iter()
-            .map(Gateway::settled)
-            .sum::<Result<u64, Failure>>()
-            .map(|sum| sum + self.settled_by_killed)
+        let settled = self.gateways.iter().map(Gateway::settled).sum::<Result<u64, Failure>>()?;
+        Ok(settled + self.settled_by_killed)
     }
 
-    /// Kills the node with the engine, which is the first, and waits until the next one accepts a message of this customer. Returns
-    /// how long that took.
-    pub(super) fn kill_engine(&mut self, customer: &Customer) -> Result<Duration, Failure> {
-        let engine = self.gateways.remove(0);
+    /// Kills the node with the engine, which is the first, and waits until the next one accepts a message of this load. Returns how
+    /// long that took.
+    pub(super) fn kill_engine(&mut self, load: &Loads) -> Result<Duration, Failure> {
+        let (engine, queued) = (self.gateways.remove(0), self.queued);
         self.settled_by_killed += engine.settled()?;
         engine.kill()?;
         let killed = stopwatch();
         // A message that is not accepted is an error of its load.
-        while self.fill(std::slice::from_ref(customer), &Load::http(Length::Messages(1))).is_err() {
+        while self.queue(load).is_err() {
             if killed.elapsed() > SETTLE_WAIT {
                 return Err(failure("no node took over"));
             }
             pause(POLL);
         }
+        self.queued = queued;
         Ok(killed.elapsed())
     }
 
     /// Returns what the processes have used since their start.
-    pub(super) fn cost(&self) -> Result<Cost, Failure> {
-        let mut cost = Cost::default();
+    fn usage(&self) -> Result<Figures, Failure> {
+        let mut nodes = Vec::new();
         for gateway in &self.gateways {
-            cost.gateways = cost.gateways.plus(gateway.usage()?);
-            cost.batches += gateway.batches()?;
+            let (mut usage, metrics): (Figures, Metrics) = (gateway.usage()?, gateway.metrics()?);
+            for (column, name) in COUNTERS {
+                metrics.total(name).into_iter().for_each(|count| usage.set(column, count));
+            }
+            nodes.push(usage);
         }
+        let mut usage = Figures::sum(&nodes);
         if let Some(carrier) = &self.carrier {
-            cost.carrier = carrier.usage()?.cpu;
+            usage.set(CARRIER, carrier.usage()?.value(CPU));
         }
         if let Some((_, database)) = &self.database {
             let servers = std::iter::once(&database.primary).chain(&database.standby);
-            cost.postgres = servers.map(|server| cpu_with_children(server.id())).sum();
+            usage.set(POSTGRES, servers.map(|server| cpu_with_children(server.id())).sum());
         }
-        Ok(cost)
+        Ok(usage)
     }
 
     /// Stops the only gateway, lets `change` work on its data folder, and starts it again.
@@ -260,26 +295,14 @@ impl<'a> Bed<'a> {
 
     /// Ends the processes, audits the store and compares the carrier's record.
     pub(super) fn end(mut self) -> Outcome {
-        let last = self.gateways.pop().ok_or_else(|| failure("no gateway"))?;
-        self.gateways.drain(..).try_for_each(Gateway::end)?;
-        last.end_and_audit(self.accepted)?;
+        if let Some(last) = self.gateways.pop() {
+            self.gateways.drain(..).try_for_each(Gateway::end)?;
+            last.end_and_audit(self.accepted)?;
+        }
         self.end_carrier()?;
         let Some((folder, database)) = self.database else { return Ok(()) };
         database.stop()?;
-        std::fs::remove_dir_all(folder).map_err(failure)
-    }
-}
-
-/// The same load for each customer.
-pub(super) fn each(customers: &[Customer], load: &Load) -> Vec<(Customer, Load)> {
-    customers.iter().map(|customer| (customer.clone(), *load)).collect()
-}
-
-/// Fails if messages were due and not sent: the figures would be those of a lower rate.
-pub(super) fn check_all_sent(reports: &[Report]) -> Outcome {
-    match reports.iter().map(|report| report.unsent).sum::<u64>() {
-        0 => Ok(()),
-        unsent => Err(failure(format!("the rate was not reached: {unsent} messages were due and not sent"))),
+        remove(&folder)
     }
 }
 
@@ -289,41 +312,8 @@ pub(super) fn rest(_: &Bed<'_>) -> Outcome {
     Ok(())
 }
 
-impl Cost {
-    pub(super) fn since(self, earlier: Cost) -> Cost {
-        Cost {
-            gateways: self.gateways.since(earlier.gateways),
-            postgres: self.postgres.saturating_sub(earlier.postgres),
-            carrier: self.carrier.saturating_sub(earlier.carrier),
-            batches: self.batches - earlier.batches,
-        }
-    }
-}
-
-impl Loaded {
-    /// Returns the report of the only customer.
-    pub(super) fn report(&self) -> &Report {
-        &self.reports[0]
-    }
-
-    pub(super) fn print(&self) {
-        let Cost { gateways, postgres, carrier, batches } = self.cost;
-        println!("  hermod end to end  {:>9.0} /s   {} messages, no errors", self.per_second, self.accepted);
-        for report in &self.reports {
-            println!("    customer         {:>9.0} /s   {}", report.per_second, report.latencies());
-        }
-        let each = |amount: u128| amount / u128::from(self.accepted.max(1));
-        let generators: Duration = self.reports.iter().map(|report| report.cpu).sum();
-        let [gateway, postgres, carrier, generators] =
-            [gateways.cpu, postgres, carrier, generators].map(|cpu| each(cpu.as_micros()));
-        let postgres = if postgres > 0 { format!(", {postgres} us PostgreSQL") } else { String::new() };
-        println!(
-            "    CPU per message  {gateway:>9} us   gateway{postgres}, {carrier} us carrier, {generators} us generator"
-        );
-        println!("    written          {:>9} bytes per message", each(gateways.written_bytes.into()));
-        println!("    in a batch       {:>9} messages", self.accepted / batches.max(1));
-        println!("    memory           {:>9} MiB at most", gateways.resident_peak_bytes >> 20);
-    }
+fn finish(generators: Vec<Generator>) -> Result<Vec<Figures>, Failure> {
+    generators.into_iter().map(Generator::finish).collect()
 }
 
 /// Returns where gateways reach the store.
@@ -332,26 +322,13 @@ fn url_of(database: &Database) -> String {
     format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
 }
 
-fn start_database(programs: &Programs, standby: bool) -> Result<(PathBuf, Database), Failure> {
+fn start_database(binaries: &Binaries, standby: bool) -> Result<(PathBuf, Database), Failure> {
     let folder = fresh_folder()?;
     let certificates = folder.join("tls");
-    make_certificates(&programs.simulator, &certificates, &["127.0.0.1", "127.0.0.2"])?;
+    make_certificates(&binaries.simulator, &certificates, &["127.0.0.1", "127.0.0.2"])?;
     let mut database = Database::start(&folder, &certificates, POSTGRES_SETTINGS)?;
     if standby {
         database.add_standby()?;
     }
     Ok((folder, database))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn load_with_unsent_messages_fails() {
-        let report = |unsent| Report { accepted: 10, unsent, ..Report::default() };
-        assert!(check_all_sent(&[report(0), report(0)]).is_ok());
-        let failed = check_all_sent(&[report(0), report(3)]).map_err(|failure| failure.to_string());
-        assert_eq!(failed, Err("the rate was not reached: 3 messages were due and not sent".to_owned()));
-    }
 }

@@ -1,25 +1,35 @@
 //! The load of a benchmark: what a generator of the simulator sends for one customer, and what it reports.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Programs;
+use super::failure;
+use super::figures::{ACCEPTED, Column, DLR_P50, DLR_P99, Figures, P50, P99, P999, REACHED, SENDER, UNSENT};
 use super::process::Process;
-use super::{failure, ms};
 use crate::gateway_files::{Customer, PASSWORD};
+use crate::programs::Binaries;
 use crate::shell::Failure;
 
 /// Gives every message an idempotency key.
-pub(super) const WITH_KEYS: &[&str] = &["--idempotency", "bench-"];
+pub(super) const WITH_KEYS: &str = "--idempotency bench-";
 
 #[derive(Clone, Copy)]
 pub(super) enum Over {
     /// Transceivers, each with this window.
-    Smpp { binds: u32, window: u32, tls: bool },
+    Smpp { binds: u64, window: u64, tls: bool },
     /// Connections, each with one request in flight; and more flags of the generator.
-    Http { connections: u32, flags: &'static [&'static str] },
+    Http { connections: u64, flags: &'static str },
+}
+
+impl Over {
+    pub(super) fn bind(window: u64) -> Over {
+        Over::Smpp { binds: 1, window, tls: false }
+    }
+
+    pub(super) fn http(connections: u64) -> Over {
+        Over::Http { connections, flags: "" }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -37,57 +47,73 @@ pub(super) struct Load {
     pub(super) length: Length,
 }
 
+/// The loads that run at the same time.
+pub(super) type Loads = Vec<(Customer, Load)>;
+
 impl Load {
-    /// One bind with a window of 100, as fast as it goes.
-    pub(super) fn smpp(seconds: u64) -> Load {
-        let over = Over::Smpp { binds: 1, window: 100, tls: false };
+    /// As fast as it goes.
+    pub(super) fn seconds(over: Over, seconds: u64) -> Load {
         Load { over, rate: None, length: Length::Seconds(seconds) }
     }
 
-    /// 64 connections, as fast as they go.
-    pub(super) fn http(length: Length) -> Load {
-        Load { over: Over::Http { connections: 64, flags: &[] }, rate: None, length }
+    /// As fast as it goes.
+    pub(super) fn messages(over: Over, messages: u64) -> Load {
+        Load { over, rate: None, length: Length::Messages(messages) }
+    }
+
+    pub(super) fn at(self, rate: u64) -> Load {
+        Load { rate: Some(rate), ..self }
+    }
+
+    /// The same for each customer.
+    pub(super) fn of(self, customers: &[Customer]) -> Loads {
+        customers.iter().map(|customer| (customer.clone(), self)).collect()
+    }
+
+    /// For the customer of a setup that names none.
+    pub(super) fn alone(self) -> Loads {
+        self.of(&[Customer::new("bench")])
     }
 
     /// Starts the generator of a customer. `first` is the number of its first message; equal numbers make equal messages.
     pub(super) fn start(
         &self,
-        programs: &Programs,
+        binaries: &Binaries,
         server: &Listeners,
         customer: &Customer,
         first: u64,
     ) -> Result<Generator, Failure> {
-        let mut words: Vec<String> = Vec::new();
-        let mut add = |flags: &[&str]| words.extend(flags.iter().map(ToString::to_string));
-        match self.over {
+        let Customer { name, .. } = customer;
+        let sender = match self.over {
             Over::Smpp { binds, window, tls } => {
-                let address = if tls { &server.smpp_tls } else { &server.smpp };
+                let (address, certificate) = match tls {
+                    true => (&server.smpp_tls, format!(" --tls-ca {}", server.certificate.display())),
+                    false => (&server.smpp, String::new()),
+                };
                 // The certificate is for a name, and the listener's address has the number that name stands for.
                 let address = address.replace("127.0.0.1", "localhost");
-                add(&["smpp-load", "--address", &address, "--system-id", &customer.name]);
-                add(&["--password", PASSWORD, "--window", &window.to_string()]);
-                add(&["--transceivers", &binds.to_string()]);
-                if tls {
-                    add(&["--tls-ca", &server.certificate.to_string_lossy()]);
-                }
+                format!(
+                    "smpp-load --address {address} --system-id {name} --password {PASSWORD} --window {window} \
+                     --transceivers {binds}{certificate}"
+                )
             }
             Over::Http { connections, flags } => {
-                add(&["http-load", "--url", &server.url, "--connections", &connections.to_string()]);
-                add(&["--key", &customer.key(), "--secret", &customer.secret()]);
-                add(flags);
+                let (url, key, secret) = (&server.url, customer.key(), customer.secret());
+                format!(
+                    "http-load --url {url} --connections {connections} --key {key} --secret {secret} {flags}"
+                )
             }
-        }
-        add(&["--json", "--first", &first.to_string()]);
-        match self.length {
-            Length::Seconds(seconds) => add(&["--duration", &format!("{seconds}s")]),
-            Length::Messages(messages) => add(&["--requests", &messages.to_string()]),
-        }
-        if let Some(rate) = self.rate {
-            add(&["--rate", &rate.to_string()]);
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let process = Process::start(&programs.simulator, &words)?;
-        Ok(Generator { process, is_http: matches!(self.over, Over::Http { .. }) })
+        };
+        let is_http = matches!(self.over, Over::Http { .. });
+        let length = match self.length {
+            Length::Seconds(seconds) => format!("--duration {seconds}s"),
+            Length::Messages(messages) if is_http => format!("--requests {messages}"),
+            Length::Messages(messages) => format!("--messages {messages}"),
+        };
+        let rate = self.rate.map_or(String::new(), |rate| format!("--rate {rate}"));
+        let words = format!("{sender} --json --first {first} {length} {rate}");
+        let process = Process::start(&binaries.simulator, &words)?;
+        Ok(Generator { process, is_http })
     }
 }
 
@@ -107,79 +133,68 @@ pub(super) struct Generator {
     is_http: bool,
 }
 
+/// Where the figures are in a report.
+const IN_HTTP_REPORT: [(Column, &str); 6] = [
+    (ACCEPTED, "/statuses/202"),
+    (UNSENT, "/unsent"),
+    (REACHED, "/per_second"),
+    (P50, "/latency/p50_us"),
+    (P99, "/latency/p99_us"),
+    (P999, "/latency/p999_us"),
+];
+const IN_SMPP_REPORT: [(Column, &str); 8] = [
+    (ACCEPTED, "/accepted"),
+    (UNSENT, "/unsent"),
+    (REACHED, "/receipts/per_second"),
+    (P50, "/response/p50_us"),
+    (P99, "/response/p99_us"),
+    (P999, "/response/p999_us"),
+    (DLR_P50, "/receipt/p50_us"),
+    (DLR_P99, "/receipt/p99_us"),
+];
+/// What must not happen over SMPP.
+const SMPP_ERRORS: &str =
+    "/rejected /timed_out /lost /bad_ids /receipts/duplicated /receipts/unknown /receipts/missing";
+
 impl Generator {
     /// Waits for the report. Fails if a message was not accepted or, over SMPP, not delivered.
-    pub(super) fn finish(mut self) -> Result<Report, Failure> {
-        let json: Value = serde_json::from_str(&self.process.line()?).map_err(failure)?;
-        let cpu = self.process.cpu();
-        let report = if self.is_http { Report::of_http(&json, cpu) } else { Report::of_smpp(&json, cpu) };
-        match report.errors {
-            0 => Ok(report),
-            errors => Err(failure(format!("{errors} errors: {json}"))),
-        }
+    pub(super) fn finish(mut self) -> Result<Figures, Failure> {
+        let json = self.process.json()?;
+        let (mut figures, errors) = if self.is_http { of_http(&json) } else { of_smpp(&json) };
+        figures.set(SENDER, self.process.cpu() / figures.value(ACCEPTED).max(1.0));
+        if errors > 0.0 { Err(failure(format!("{errors} errors: {json}"))) } else { Ok(figures) }
     }
 }
 
-/// What a generator reports. Latencies are in milliseconds.
-#[derive(Debug, Default)]
-pub(super) struct Report {
-    pub(super) accepted: u64,
-    /// Messages that were due and not sent.
-    pub(super) unsent: u64,
-    /// Over SMPP messages with their receipts, until the last receipt; over HTTP responses, until the last one.
-    pub(super) per_second: f64,
-    /// p50, p99 and p99.9.
-    pub(super) response: [f64; 3],
-    /// p50 and p99, where the generator receives receipts.
-    pub(super) receipt: Option<[f64; 2]>,
-    pub(super) cpu: Duration,
-    pub(super) errors: u64,
+fn number(json: &Value, pointer: &str) -> f64 {
+    json.pointer(pointer).and_then(Value::as_f64).unwrap_or_default()
 }
 
-impl Report {
-    fn of_http(json: &Value, cpu: Duration) -> Report {
-        let count = |pointer: &str| json.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-        let accepted = count("/statuses/202");
-        Report {
-            accepted,
-            unsent: count("/unsent"),
-            per_second: json["per_second"].as_f64().unwrap_or(0.0),
-            response: ["/latency/p50_us", "/latency/p99_us", "/latency/p999_us"].map(|name| ms(count(name))),
-            receipt: None,
-            cpu,
-            errors: count("/failed") + count("/answered").abs_diff(accepted),
-        }
+/// Returns the figures in a report. Latencies there are in microseconds.
+fn read(json: &Value, places: &[(Column, &str)]) -> Figures {
+    let mut figures = Figures::default();
+    for (column, pointer) in places {
+        let unit = if pointer.ends_with("_us") { 1_000.0 } else { 1.0 };
+        figures.set(column, number(json, pointer) / unit);
     }
+    figures
+}
 
-    fn of_smpp(json: &Value, cpu: Duration) -> Report {
-        let count = |pointer: &str| json.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-        let ends = json["binds_ended"].as_object();
-        let ended: u64 = ends.map_or(0, |ends| ends.values().filter_map(Value::as_u64).sum());
-        let errors = ["/rejected", "/timed_out", "/lost", "/bad_ids"];
-        let receipts = ["/receipts/duplicated", "/receipts/unknown", "/receipts/missing"];
-        let errors: u64 = errors.into_iter().chain(receipts).map(count).sum();
-        let accepted = count("/accepted");
-        let undelivered = accepted.abs_diff(count("/receipts/states/DELIVRD"));
-        Report {
-            accepted,
-            unsent: count("/unsent"),
-            per_second: json["receipts"]["per_second"].as_f64().unwrap_or(0.0),
-            response: ["/response/p50_us", "/response/p99_us", "/response/p999_us"]
-                .map(|name| ms(count(name))),
-            receipt: Some(["/receipt/p50_us", "/receipt/p99_us"].map(|name| ms(count(name)))),
-            cpu,
-            errors: errors + ended + undelivered,
-        }
-    }
+/// Returns the figures and the number of errors.
+fn of_http(json: &Value) -> (Figures, f64) {
+    let figures = read(json, &IN_HTTP_REPORT);
+    let others = (number(json, "/answered") - figures.value(ACCEPTED)).abs();
+    (figures, others + number(json, "/failed"))
+}
 
-    pub(super) fn latencies(&self) -> String {
-        let [p50, p99, p999] = self.response;
-        let receipt = self
-            .receipt
-            .map(|[p50, p99]| format!("; receipt {p50:.1} ms p50, {p99:.1} ms p99"))
-            .unwrap_or_default();
-        format!("response {p50:.1} ms p50, {p99:.1} ms p99, {p999:.1} ms p99.9{receipt}")
-    }
+/// Returns the figures and the number of errors.
+fn of_smpp(json: &Value) -> (Figures, f64) {
+    let figures = read(json, &IN_SMPP_REPORT);
+    let ends = json["binds_ended"].as_object().into_iter().flatten();
+    let ended: f64 = ends.filter_map(|(_, ends)| ends.as_f64()).sum();
+    let errors: f64 = SMPP_ERRORS.split(' ').map(|pointer| number(json, pointer)).sum();
+    let undelivered = (figures.value(ACCEPTED) - number(json, "/receipts/states/DELIVRD")).abs();
+    (figures, errors + ended + undelivered)
 }
 
 #[cfg(test)]
@@ -190,24 +205,22 @@ mod tests {
 
     #[test]
     fn errors_of_messages_receipts_and_binds_are_summed() {
-        let json = json!({
+        let (figures, errors) = of_smpp(&json!({
             "accepted": 10, "rejected": 1, "lost": 2, "binds_ended": { "timeout": 1 },
             "receipts": { "per_second": 5.5, "missing": 1, "states": { "DELIVRD": 9 } },
             "response": { "p50_us": 1500 },
-        });
-        let report = Report::of_smpp(&json, Duration::ZERO);
-        assert_eq!((report.accepted, report.per_second, report.errors), (10, 5.5, 6));
-        assert_eq!((report.response, report.receipt), ([1.5, 0.0, 0.0], Some([0.0, 0.0])));
+        }));
+        assert_eq!((figures.value(ACCEPTED), figures.value(REACHED), errors), (10.0, 5.5, 6.0));
+        assert_eq!((figures.value(P50), figures.get(DLR_P50)), (1.5, Some(0.0)));
     }
 
     #[test]
     fn rejected_and_failed_requests_are_errors() {
-        let json = json!({
+        let (figures, errors) = of_http(&json!({
             "per_second": 12.5, "answered": 10, "failed": 2, "unsent": 3, "statuses": { "202": 9, "429": 1 },
             "latency": { "p50_us": 100, "p99_us": 200, "p999_us": 300 },
-        });
-        let report = Report::of_http(&json, Duration::ZERO);
-        assert_eq!((report.accepted, report.unsent, report.errors), (9, 3, 3));
-        assert_eq!((report.response, report.receipt), ([0.1, 0.2, 0.3], None));
+        }));
+        assert_eq!((figures.value(ACCEPTED), figures.value(UNSENT), errors), (9.0, 3.0, 3.0));
+        assert_eq!([P50, P999, DLR_P50].map(|column| figures.get(column)), [Some(0.1), Some(0.3), None]);
     }
 }

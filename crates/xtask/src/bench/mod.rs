@@ -1,141 +1,133 @@
-//! Benchmarks: the real binaries as separate processes on the loopback, each figure beside a reference from the same
-//! run, because figures depend on the machine.
+//! Benchmarks: the real binaries as separate processes on the loopback, each figure beside a reference from the same run, because
+//! figures depend on the machine. `scenarios` is the table of benchmarks; the rest runs any of them.
 
 mod bed;
 mod binds;
-mod end_to_end;
+mod chart;
+mod figures;
 mod gateway;
 mod load;
-mod metrics;
-mod nodes;
+mod options;
+mod phases;
 mod portal;
 mod process;
-mod profile;
-mod queue;
 mod record;
+mod results;
+mod scenarios;
 mod soak;
-mod stored;
 mod webhooks;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
-use crate::programs::{Binaries, existing};
-use crate::shell::{Failure, Outcome, pause, stopwatch};
+use self::options::Options;
+use self::results::Results;
+use self::scenarios::{SCENARIOS, Scenario};
+use crate::programs::Binaries;
+use crate::shell::{self, Failure, Outcome, pause, stopwatch};
+
+/// Above this load average before the start, other processes disturb the figures.
+const BUSY_LOAD: f64 = 1.0;
+const BUSY_NOTE: &str = "The machine is busy: latencies are too long, and commits and bytes per message too few, because more \
+                         messages wait for each commit. Compare only what was measured in turn.";
 
 #[derive(Args)]
 pub(crate) struct Benchmark {
-    #[command(flatten)]
-    programs: ProgramFlags,
-    #[command(subcommand)]
-    bench: Bench,
-}
-
-#[derive(Subcommand)]
-enum Bench {
-    /// POST /sms end to end, compared with an empty endpoint and the same client
-    ///
-    /// Every counted message is accepted, charged, submitted to the carrier, and its receipt recorded. Prints the rate, the
-    /// reference's rate, their ratio, latency, CPU and bytes written per message, and memory; audits the store.
-    Http(end_to_end::HttpOptions),
-    /// Cost and latency at offered loads from 500 to 15,000 messages per second and at saturation, over SMPP and HTTP
-    ///
-    /// For each load: CPU of the gateway per message, in the store's threads and in the others, bytes written, commits and
-    /// fsyncs per message, percentiles of responses and receipts, and memory; audits the store. With --against another build
-    /// is measured in turn, load by load.
-    Profile(profile::ProfileOptions),
-    /// The full lifecycle over SMPP or HTTP on the embedded store, on PostgreSQL, and with three nodes on PostgreSQL
-    ///
-    /// The same load in each: three customers, one generator each, every message accepted, charged, at the carrier and
-    /// receipted. PostgreSQL is started by the command and syncs to disk. Prints the rate and the CPU per message of gateways,
-    /// PostgreSQL, generators and carrier; audits the store and compares the carrier's record.
-    Nodes(nodes::NodesOptions),
-    /// Every page of the portal with ten million recorded messages, the bytes of a first visit, and the send path meanwhile
-    Portal(portal::PortalOptions),
-    /// Messages queued for a carrier that is down: memory of the queue, and the time to drain it when the carrier returns
-    Queue(queue::QueueOptions),
-    /// Queries over ten million recorded messages, how far the record is behind under load, and the cost of live watchers
-    Record(record::RecordOptions),
-    /// submit_sm end to end, compared with an echo server and the same client
-    ///
-    /// Every counted message is accepted, charged, submitted to the carrier, and its receipt delivered to the bind. Prints
-    /// the rate, the reference's rate, their ratio, latencies of responses and receipts, CPU and bytes written per
-    /// message, and memory; audits the store and compares the carrier's record.
-    Smpp(end_to_end::SmppOptions),
-    /// A constant load for ten minutes or an hour, and the memory of the gateway meanwhile
-    ///
-    /// The caches are filled before. Fails if the memory grows.
-    Soak(soak::SoakOptions),
-    /// The rate with ten million stored messages and idempotency keys, compared in turn with empty gateways
-    Stored(stored::StoredOptions),
-    /// Idle binds: memory per bind, and CPU
-    Binds(binds::BindsOptions),
-    /// Webhooks to healthy endpoints while a hundred dead ones have long queues
-    ///
-    /// Prints the time from sending a message to the post, as the receiver measures it, CPU, bytes and memory.
-    Webhooks(webhooks::WebhooksOptions),
-}
-
-#[derive(Args)]
-pub(crate) struct ProgramFlags {
     /// Measure this hermod instead of building one
     #[arg(long, global = true, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// Use this hermod-sim; by default the one beside --binary
     #[arg(long, global = true, value_name = "FILE")]
     simulator: Option<PathBuf>,
+    /// Write the results to this file, in Markdown
+    #[arg(long, global = true, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    #[command(subcommand)]
+    chosen: Chosen,
 }
 
-/// The programs under test.
-#[derive(Clone)]
-struct Programs {
-    hermod: PathBuf,
-    simulator: PathBuf,
-    /// Whether the gateway keeps no record.
-    without_record: bool,
+/// A scenario and the options that it was given.
+struct Chosen {
+    scenario: &'static Scenario,
+    options: Options,
 }
 
-impl Programs {
-    /// The same simulator with another build of the gateway.
-    fn with_gateway(&self, hermod: &Path) -> Result<Programs, Failure> {
-        Ok(Programs { hermod: existing(hermod)?, ..self.clone() })
+impl FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Chosen, clap::Error> {
+        let given = matches.subcommand().and_then(|(name, given)| {
+            let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name)?;
+            Some(Chosen { scenario, options: Options(given.clone()) })
+        });
+        given.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))
     }
 
-    /// The same programs, with a gateway that keeps no record.
-    fn without_record(&self) -> Programs {
-        Programs { without_record: true, ..self.clone() }
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Chosen::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
-/// The limits that a benchmark missed, each as a sentence.
-type Judged = Result<Vec<String>, Failure>;
+impl Subcommand for Chosen {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(SCENARIOS.iter().map(Scenario::command)).subcommand_required(true)
+    }
 
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Chosen::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        SCENARIOS.iter().any(|scenario| scenario.name == name)
+    }
+}
+
+/// Runs a scenario, prints and judges its results.
 pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
-    let ProgramFlags { binary, simulator } = &benchmark.programs;
-    let Binaries { hermod, simulator } = Binaries::find(binary.as_deref(), simulator.as_deref(), "dist")?;
-    let programs = &Programs { hermod, simulator, without_record: false };
-    println!("load average before: {}", load_average());
-    let missed = match &benchmark.bench {
-        Bench::Http(options) => end_to_end::run_http(programs, options),
-        Bench::Profile(options) => profile::run(programs, options),
-        Bench::Nodes(options) => nodes::run(programs, options),
-        Bench::Portal(options) => portal::run(programs, options),
-        Bench::Queue(options) => queue::run(programs, options),
-        Bench::Record(options) => record::run(programs, options),
-        Bench::Smpp(options) => end_to_end::run_smpp(programs, options),
-        Bench::Soak(options) => soak::run(programs, options),
-        Bench::Stored(options) => stored::run(programs, options),
-        Bench::Binds(options) => binds::run(programs, options),
-        Bench::Webhooks(options) => webhooks::run(programs, options),
-    }?;
-    println!("load average after:  {}", load_average());
+    let Benchmark { binary, simulator, markdown, chosen: Chosen { scenario, options } } = benchmark;
+    let binaries = Binaries::find(binary.as_deref(), simulator.as_deref(), "dist")?;
+    let plan = (scenario.plan)(options)?;
+    let before = load_average();
+    println!("load average before: {before}");
+    let last_minute = before.split(' ').next().and_then(|load| load.parse::<f64>().ok());
+    if last_minute.is_some_and(|load| load > BUSY_LOAD) {
+        println!("{BUSY_NOTE}");
+    }
+    let mut results = Results::new(&scenario.table);
+    for (run, number) in plan.iter().zip(1..) {
+        eprintln!("run {number} of {}: {} {}", plan.len(), run.label, run.variant);
+        if let Err(Failure(why)) = run.execute(&binaries, options, &mut results) {
+            results.fail(&run.label, run.variant, &why);
+        }
+    }
+    results.print_summary();
+    let after = load_average();
+    println!("\nload average after: {after}");
+    if let Some(file) = markdown {
+        write(file, &(facts(&binaries, [&before, &after]) + &results.text))?;
+    }
+    if let Some(file) = options.text("svg") {
+        write(Path::new(file), &chart::svg(&results.lines))?;
+    }
+    let missed = results.judge(options);
     if missed.is_empty() { Ok(()) } else { Err(failure(missed.join("; "))) }
 }
 
-/// Returns the sentence if a limit was missed.
-fn missed(is_missed: bool, sentence: impl FnOnce() -> String) -> Vec<String> {
-    is_missed.then(sentence).into_iter().collect()
+/// Returns how the figures were measured, as a sentence.
+fn facts(binaries: &Binaries, [before, after]: [&str; 2]) -> String {
+    let version = shell::output_of(&binaries.hermod.to_string_lossy(), &["--version"]).unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    format!(
+        "`cargo xtask {}`: {}; {cores} cores, load average {before} before and {after} after, the bench included. CPU, bytes \
+         written, commits and fsyncs are per message, CPU and bytes of the gateway alone where nothing else is said.\n",
+        command.join(" "),
+        version.trim()
+    )
+}
+
+fn write(file: &Path, text: &str) -> Outcome {
+    std::fs::write(file, text).map_err(|cause| failure(format!("{}: {cause}", file.display())))
 }
 
 fn failure(what: impl std::fmt::Display) -> Failure {
@@ -146,20 +138,4 @@ fn failure(what: impl std::fmt::Display) -> Failure {
 fn load_average() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures with a few digits")]
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
-fn ms(us: u64) -> f64 {
-    float(us) / 1000.0
-}
-
-/// Returns the middle one, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (half, last) = (values.len() / 2, values.len().checked_sub(1)?);
-    Some(f64::midpoint(values[half], values[last - half]))
 }

@@ -1,108 +1,77 @@
-//! `cargo xtask bench portal`: the time of every page at the server with many recorded messages, the bytes of a first visit, and
-//! what a person who clicks through the pages costs the send path.
+//! The time of every page of the portal at the server, the bytes of a first visit, and what a person who clicks through the pages
+//! costs the send path.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
 use std::time::Duration;
 
-use clap::Args;
-
-use super::Programs;
-use super::bed::Bed;
-use super::gateway::{Gateway, Setup};
-use super::load::{Length, Load, Over};
-use super::{Judged, failure, missed, ms, stopwatch};
+use super::bed::rest;
+use super::figures::P99;
+use super::gateway::Gateway;
+use super::load::{Load, Over};
+use super::phases::Stage;
+use super::record::run_example;
+use super::{failure, stopwatch};
 use crate::shell::{self, Failure, Outcome};
 
 const HOME: &str = "/accounts/bench";
 const PASSWORD: &str = "correct-horse-battery";
-/// The longest time of a page, for 99 of 100 visits.
-const PAGE_US_MAX: u64 = 20_000;
-const FIRST_VISIT_BYTES_MAX: usize = 120 * 1024;
-const SCRIPT_BYTES_MAX: usize = 40 * 1024;
-/// The offered load of the send path, far below saturation.
-const RATE: u64 = 1_000;
 /// A person opens a page this often.
 const CLICK: Duration = Duration::from_millis(200);
-/// How much slower sending may become: a fifth, or half a millisecond.
+/// What a visitor may add to the p99 of sending: half a millisecond, or a fifth.
 const SLOWER_MS_MAX: f64 = 0.5;
+const SLOWER_SHARE_MAX: f64 = 0.2;
 
-#[derive(Args)]
-pub(crate) struct PortalOptions {
-    /// Recorded messages, over 30 days in 500 accounts
-    #[arg(long, default_value_t = 10_000_000)]
-    messages: u64,
-    /// Visits of each page
-    #[arg(long, default_value_t = 300)]
-    visits: usize,
-    /// Seconds of each load
-    #[arg(long, default_value_t = 20)]
-    seconds: u64,
+/// Fills the record of the closed store. Its first account is that of the benchmark.
+pub(super) fn fill(stage: &mut Stage<'_>) -> Outcome {
+    let messages = stage.options.count("messages").to_string();
+    stage.bed.change_data(|data| run_example(&[&messages, &data.to_string_lossy(), "0", "fill-only"]))
 }
 
-pub(super) fn run(programs: &Programs, options: &PortalOptions) -> Judged {
-    let mut bed = Bed::start(programs, Setup::default())?;
-    bed.change_data(|data| fill(data, options.messages))?;
-    let load = |seconds| Load {
-        over: Over::Http { connections: 16, flags: &[] },
-        rate: Some(RATE),
-        length: Length::Seconds(seconds),
-    };
-    // The pages of a message need messages that the store has.
-    bed.load(&load(2))?;
-    let visitor = Visitor::sign_in(bed.gateway())?;
-    let mut missed = visitor.measure_first_visit()?;
-    let pages = visitor.pages()?;
-    for page in &pages {
-        missed.extend(visitor.measure(page, options.visits)?);
-    }
-    missed.extend(measure_sending(&mut bed, &load(options.seconds), &visitor, &pages)?);
-    // The audit would find messages in the record that the store does not have.
-    bed.change_data(remove_record)?;
-    bed.end()?;
-    Ok(missed)
-}
-
-/// Fills the record of a closed store. Its first account is that of the benchmark.
-fn fill(data: &Path, messages: u64) -> Outcome {
-    let (messages, data) = (messages.to_string(), data.to_string_lossy());
-    let example = ["run", "--profile", "dist", "--package", "hermod-store", "--example", "record_bench"];
-    let words = ["--", &messages, &*data, "0", "fill-only"];
-    shell::run(shell::command("cargo", &[&example[..], &words].concat()))
-}
-
-/// Deletes the record of a closed store; it is filled again from the store's messages.
-fn remove_record(data: &Path) -> Outcome {
-    for entry in std::fs::read_dir(data).map_err(failure)? {
-        let path = entry.map_err(failure)?.path();
-        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("record.db")) {
-            std::fs::remove_file(path).map_err(failure)?;
+/// Deletes the record of the closed store, which is filled again from the store's messages: the audit would find others there.
+pub(super) fn remove_record(stage: &mut Stage<'_>) -> Outcome {
+    stage.bed.change_data(|data| {
+        for entry in std::fs::read_dir(data).map_err(failure)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with("record.db") {
+                std::fs::remove_file(entry.path()).map_err(failure)?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-/// Compares sending alone with sending while a person clicks.
-fn measure_sending(bed: &mut Bed<'_>, load: &Load, visitor: &Visitor, pages: &[String]) -> Judged {
-    let alone = bed.load(load)?;
+/// Visits every page; then compares sending alone with sending while a person clicks.
+pub(super) fn measure(stage: &mut Stage<'_>) -> Outcome {
+    let (visits, seconds) = (stage.options.count("visits"), stage.options.count("seconds"));
+    let load = |seconds| Load::seconds(Over::http(16), seconds).at(1_000).alone();
+    // The pages of a message need messages that the store has.
+    stage.bed.load(&load(2), rest)?;
+    let visitor = Visitor::sign_in(stage.bed.gateway())?;
+    let (all, scripts) = visitor.first_visit()?;
+    stage.results.say("first visit", all as f64 / 1_024.0, "KiB");
+    stage.results.say("first visit, script", scripts as f64 / 1_024.0, "KiB");
+    let (pages, mut slowest) = (visitor.pages()?, 0.0_f64);
+    for page in &pages {
+        let [p50, p99] = visitor.time(page, visits)?;
+        stage.results.say(page, p50, "ms p50");
+        stage.results.say(page, p99, "ms p99");
+        slowest = slowest.max(p99);
+    }
+    stage.results.say("slowest page", slowest, "ms p99");
+    let alone = stage.bed.load(&load(seconds), rest)?;
     let (mut clicks, mut next) = (0_u64, pages.iter().cycle());
-    let beside = bed.load_while(load, |_| {
-        next.next().map_or(Ok(()), |page| visitor.get(page).map(|_| ()))?;
+    let beside = stage.bed.load(&load(seconds), |_| {
+        next.next().map_or(Ok(()), |page| visitor.get(page).map(drop))?;
         clicks += 1;
         super::pause(CLICK);
         Ok(())
     })?;
-    for (what, loaded) in [("alone", &alone), ("with a visitor", &beside)] {
-        let [p50, p99, p999] = loaded.report().response;
-        println!("sending {what:<16} {RATE}/s: p50 {p50:.2} ms, p99 {p99:.2} ms, p99.9 {p999:.2} ms");
-    }
-    println!("visited meanwhile        {clicks} pages");
-    let (alone, beside) = (alone.report().response[1], beside.report().response[1]);
-    Ok(missed(beside > (alone + SLOWER_MS_MAX).max(alone * 1.2), || {
-        format!("p99 of sending is {beside:.2} ms with a visitor and {alone:.2} ms alone")
-    }))
+    let [p99, p99_beside] = [&alone, &beside].map(|loaded| loaded.all.value(P99));
+    stage.add("alone", alone);
+    stage.add("visitor", beside);
+    stage.results.say("pages visited meanwhile", clicks as f64, "");
+    let allowed = SLOWER_MS_MAX.max(p99 * SLOWER_SHARE_MAX);
+    stage.results.say("slower by the visitor", (p99_beside - p99) / allowed, "of what is allowed");
+    Ok(())
 }
 
 /// A signed-in person.
@@ -118,10 +87,6 @@ struct Answer {
 }
 
 impl Answer {
-    fn status(&self) -> &str {
-        self.head.split(' ').nth(1).unwrap_or_default()
-    }
-
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -136,10 +101,10 @@ impl Visitor {
         let path =
             link["link"].as_str().and_then(|link| link.find("/links/").map(|at| link[at..].to_owned()));
         let path = path.ok_or_else(|| failure(format!("no link in {link}")))?;
-        let visitor = Visitor { address: gateway.address().to_owned(), cookie: String::new() };
+        let visitor = Visitor { address: gateway.address.clone(), cookie: String::new() };
         let form = format!("password={PASSWORD}&password_again={PASSWORD}");
         let origin = format!("Origin: http://{}\r\n", visitor.address);
-        let answer = visitor.call("POST", &path, &origin, &form)?;
+        let answer = visitor.call(&format!("POST {path}"), &origin, &form)?;
         let cookie = answer.head.lines().rev().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
             name.eq_ignore_ascii_case("set-cookie")
@@ -150,28 +115,19 @@ impl Visitor {
     }
 
     fn get(&self, path: &str) -> Result<Answer, Failure> {
-        let answer = self.call("GET", path, "", "")?;
-        match answer.status() {
+        let answer = self.call(&format!("GET {path}"), "", "")?;
+        match answer.head.split(' ').nth(1).unwrap_or_default() {
             "200" | "303" => Ok(answer),
             status => Err(failure(format!("GET {path}: {status}"))),
         }
     }
 
-    fn call(&self, method: &str, path: &str, more: &str, body: &str) -> Result<Answer, Failure> {
-        let mut stream = TcpStream::connect(&self.address).map_err(failure)?;
-        stream.set_nodelay(true).map_err(failure)?;
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nCookie: {}\r\n{more}\
-             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
-            self.address,
-            self.cookie,
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).map_err(failure)?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).map_err(failure)?;
-        let end =
-            answer.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(|| failure("no response"))?;
+    fn call(&self, what: &str, more: &str, body: &str) -> Result<Answer, Failure> {
+        let form = "Content-Type: application/x-www-form-urlencoded";
+        let head = format!("Cookie: {}\r\n{form}\r\n{more}", self.cookie);
+        let answer = shell::http(&self.address, what, &head, body)?;
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.ok_or_else(|| failure("no response"))?;
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
         Ok(Answer { head, body: answer[end + 4..].to_vec() })
     }
@@ -199,24 +155,20 @@ impl Visitor {
         Ok(pages)
     }
 
-    /// Opens a page many times.
-    fn measure(&self, page: &str, visits: usize) -> Judged {
-        let mut times = Vec::with_capacity(visits);
+    /// Opens a page many times. Returns p50 and p99 in milliseconds.
+    fn time(&self, page: &str, visits: u64) -> Result<[f64; 2], Failure> {
+        let mut times = Vec::new();
         for _ in 0..visits.max(1) {
             let started = stopwatch();
             self.get(page)?;
-            times.push(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX));
+            times.push(started.elapsed().as_secs_f64() * 1e3);
         }
-        times.sort_unstable();
-        let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
-        let (p50, p99) = (at(50), at(99));
-        println!("{page:<55} p50 {:>7.2} ms, p99 {:>7.2} ms", ms(p50), ms(p99));
-        let most = ms(PAGE_US_MAX);
-        Ok(missed(p99 > PAGE_US_MAX, || format!("{page} takes {:.1} ms, more than {most} ms", ms(p99))))
+        times.sort_unstable_by(f64::total_cmp);
+        Ok([50, 99].map(|share| times[(times.len() * share / 100).min(times.len() - 1)]))
     }
 
-    /// Counts the bytes of the first page with its style and script.
-    fn measure_first_visit(&self) -> Judged {
+    /// Returns the bytes of the first page with its style and script, and those of the script.
+    fn first_visit(&self) -> Result<(usize, usize), Failure> {
         let page = self.get(HOME)?;
         let text = page.text();
         let assets = text.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next());
@@ -226,22 +178,15 @@ impl Visitor {
             all += bytes;
             scripts += if name.ends_with(".js") { bytes } else { 0 };
         }
-        println!("first visit              {all} bytes, {scripts} of them script");
-        let most = FIRST_VISIT_BYTES_MAX;
-        let mut found = missed(all > most, || format!("a first visit has {all} bytes, more than {most}"));
-        let most = SCRIPT_BYTES_MAX;
-        found.extend(missed(scripts > most, || format!("the script has {scripts} bytes, more than {most}")));
-        Ok(found)
+        Ok((all, scripts))
     }
 }
 
 /// Returns a path without its query and with each segment that has digits replaced.
 fn kind(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let segments = path
-        .split('/')
-        .map(|segment| if segment.bytes().any(|byte| byte.is_ascii_digit()) { "{id}" } else { segment });
-    segments.collect::<Vec<_>>().join("/")
+    let segment = |segment: &str| segment.bytes().any(|byte| byte.is_ascii_digit());
+    path.split('/').map(|part| if segment(part) { "{id}" } else { part }).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

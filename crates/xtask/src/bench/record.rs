@@ -1,135 +1,98 @@
-//! `cargo xtask bench record`: queries over millions of recorded messages, how far the record is behind under load, and what
-//! live watchers cost.
+//! How far the record is behind under load, and what live watchers cost. The queries are measured by an example of the store,
+//! `record_bench`, which also fills records.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use clap::Args;
-
-use super::Programs;
-use super::bed::{Bed, Loaded};
-use super::gateway::Setup;
-use super::load::Load;
-use super::metrics::Metrics;
-use super::{Judged, failure, float, missed};
+use super::bed::Loaded;
+use super::failure;
+use super::figures::{BEHIND, CPU, OFFERED};
+use super::load::{Load, Over};
+use super::phases::Stage;
 use crate::shell::{self, Failure, Outcome};
 
-/// Offered loads, and the longest time that the record may be behind, in seconds.
-const LAGS: [(u64, f64); 2] = [(1_000, 1.0), (10_000, 5.0)];
-/// The offered load with watchers.
-const WATCHED_RATE: u64 = 1_000;
-/// The share of one core that all watchers may cost.
-const WATCHERS_COST_MAX: f64 = 0.05;
 const LAG: &str = "hermod_record_lag_seconds";
 const POLL: Duration = Duration::from_millis(50);
+/// The offered load with watchers.
+const WATCHED_RATE: u64 = 1_000;
+/// How long the gateway may work off a load. That is not counted here: the watchers would cost in this time, too.
+const IDLE_WAIT: Duration = Duration::from_secs(20);
 /// A watcher looks this often whether it is to leave.
 const READ_WAIT: Duration = Duration::from_millis(500);
 
-#[derive(Args)]
-pub(crate) struct RecordOptions {
-    /// Recorded messages, over 30 days in 500 accounts
-    #[arg(long, default_value_t = 10_000_000)]
-    messages: u64,
-    /// Keep the filled record in this folder, or use one that was filled before
-    #[arg(long, value_name = "DIR")]
-    folder: Option<PathBuf>,
-    /// Measurements of each kind of query
-    #[arg(long, default_value_t = 300)]
-    queries: u64,
-    /// Seconds of each load
-    #[arg(long, default_value_t = 20)]
-    seconds: u64,
-    /// Live watchers
-    #[arg(long, default_value_t = 200)]
-    watchers: usize,
-    /// Measure the gateway only
-    #[arg(long)]
-    without_queries: bool,
+/// Runs the example of the store, which fails if a query is too slow.
+pub(super) fn run_example(words: &[&str]) -> Outcome {
+    let example =
+        ["run", "--profile", "dist", "--package", "hermod-store", "--example", "record_bench", "--"];
+    shell::run(shell::command("cargo", &[&example[..], words].concat()))
 }
 
-pub(super) fn run(programs: &Programs, options: &RecordOptions) -> Judged {
-    if !options.without_queries {
-        run_queries(options)?;
+/// Measures the queries, unless they are not wanted. Keeps the filled record in the folder that is named, or uses it.
+pub(super) fn measure_queries(stage: &mut Stage<'_>) -> Outcome {
+    let options = stage.options;
+    if options.is("without-queries") {
+        return Ok(());
     }
-    let mut bed = Bed::start(programs, Setup::default())?;
-    let mut missed = Vec::new();
-    for (rate, most) in LAGS {
-        missed.extend(measure_lag(&mut bed, options, rate, most)?);
-    }
-    missed.extend(measure_watchers(&mut bed, options)?);
-    bed.end()?;
-    Ok(missed)
-}
-
-/// Runs the benchmark of the store, which fails if a query is too slow.
-fn run_queries(options: &RecordOptions) -> Outcome {
-    let (messages, queries) = (options.messages.to_string(), options.queries.to_string());
     let temporary = std::env::temp_dir().join("hermod-record-bench");
-    let folder = options.folder.as_ref().unwrap_or(&temporary);
-    let mut args = vec!["run", "--profile", "dist", "--package", "hermod-store", "--example", "record_bench"];
-    let path = folder.to_string_lossy();
-    args.extend(["--", &messages, &path, &queries]);
-    let measured = shell::run(shell::command("cargo", &args));
-    if options.folder.is_none() {
-        std::fs::remove_dir_all(folder).map_err(failure)?;
+    let folder = options.text("folder").map_or(temporary.to_string_lossy(), Into::into);
+    let [messages, queries] = ["messages", "queries"].map(|name| options.count(name).to_string());
+    let measured = run_example(&[&messages, &folder, &queries]);
+    if options.text("folder").is_none() {
+        std::fs::remove_dir_all(&*folder).map_err(failure)?;
     }
     measured
 }
 
-/// Runs a load. Returns it with the longest time that the record was behind, in seconds.
-fn load(bed: &mut Bed<'_>, options: &RecordOptions, rate: u64) -> Result<(Loaded, f64), Failure> {
-    let mut lag = 0.0_f64;
-    let load = Load { rate: Some(rate), ..Load::smpp(options.seconds) };
-    let loaded = bed.load_while(&load, |bed| {
-        lag = lag.max(lag_of(&bed.gateway().metrics()?)?);
+/// Loads, and measures how far the record is behind, in seconds. Fails if the gateway has no such metric.
+fn load(stage: &mut Stage<'_>, rate: u64) -> Result<Loaded, Failure> {
+    let load = Load::seconds(Over::bind(100), stage.options.count("seconds")).at(rate);
+    let mut most = 0.0_f64;
+    let mut loaded = stage.bed.load(&load.alone(), |bed| {
+        let lag = bed.gateway().metrics()?.total(LAG);
+        most = most.max(lag.ok_or_else(|| failure(format!("the gateway has no metric {LAG}")))?);
         super::pause(POLL);
         Ok(())
     })?;
-    bed.gateway().wait_until_idle()?;
-    Ok((loaded, lag))
+    loaded.all.set(BEHIND, most);
+    stage.bed.gateway().wait_until_idle(IDLE_WAIT)?;
+    Ok(loaded)
 }
 
-/// Returns how far the record is behind, in seconds. Fails if the gateway has no such metric.
-fn lag_of(metrics: &Metrics) -> Result<f64, Failure> {
-    metrics.total(LAG).ok_or_else(|| failure(format!("the gateway has no metric {LAG}")))
-}
-
-fn measure_lag(bed: &mut Bed<'_>, options: &RecordOptions, rate: u64, most: f64) -> Judged {
-    let (loaded, lag) = load(bed, options, rate)?;
-    let each = loaded.cost.gateways.record_cpu.as_secs_f64() * 1e6 / float(loaded.accepted.max(1));
-    println!("{rate:>6}/s offered    behind at most {lag:.2} s; record {each:.1} us CPU per message");
-    Ok(missed(lag > most, || format!("the record was {lag:.2} s behind at {rate}/s, more than {most} s")))
+/// Measures how far the record is behind at two loads.
+pub(super) fn measure_lag(stage: &mut Stage<'_>) -> Outcome {
+    for (variant, rate) in [("1,000/s", 1_000), ("10,000/s", 10_000)] {
+        let loaded = load(stage, rate)?;
+        stage.add(variant, loaded);
+    }
+    Ok(())
 }
 
 /// Measures the gateway's CPU without and with watchers.
-fn measure_watchers(bed: &mut Bed<'_>, options: &RecordOptions) -> Judged {
-    let cpu = |loaded: &Loaded| loaded.cost.gateways.cpu.as_secs_f64();
-    let without = cpu(&load(bed, options, WATCHED_RATE)?.0);
-    let (address, token) = bed.gateway().operator()?;
+pub(super) fn measure_watchers(stage: &mut Stage<'_>) -> Outcome {
+    // The share of a core.
+    let cores = |loaded: &Loaded| loaded.all.value(CPU) * loaded.all.value(OFFERED) / 1e6;
+    let number = stage.options.count("watchers");
+    let without = load(stage, WATCHED_RATE)?;
+    let (address, token) = (stage.bed.gateway().address.clone(), stage.bed.gateway().token()?);
     let (stop, frames) = (AtomicBool::new(false), AtomicU64::new(0));
     let with = std::thread::scope(|scope| {
         let watch = || watch(&address, &token, &stop, &frames);
-        let watchers: Vec<_> = (0..options.watchers).map(|_| scope.spawn(watch)).collect();
-        let with = load(bed, options, WATCHED_RATE);
+        let watchers: Vec<_> = (0..number).map(|_| scope.spawn(watch)).collect();
+        let with = load(stage, WATCHED_RATE);
         stop.store(true, Ordering::Relaxed);
         for watcher in watchers {
             watcher.join().map_err(|_| failure("a watcher panicked"))??;
         }
-        with.map(|(loaded, _)| cpu(&loaded))
+        with
     })?;
-    let cost = (with - without) / float(options.seconds);
-    println!(
-        "{} watchers       {:.1} % of one core at {WATCHED_RATE}/s: {with:.2} s CPU with them, {without:.2} s without, in {} s; \
-         {} reads of frames",
-        options.watchers,
-        cost * 100.0,
-        options.seconds,
-        frames.load(Ordering::Relaxed)
-    );
-    Ok(missed(cost > WATCHERS_COST_MAX, || format!("the watchers cost {:.1} % of a core", cost * 100.0)))
+    let cost = cores(&with) - cores(&without);
+    stage.add("unwatched", without);
+    stage.add("watched", with);
+    stage.results.say("reads of frames by all watchers", frames.into_inner() as f64, "");
+    stage.results.say("cost of all watchers", cost * 100.0, "% of a core");
+    Ok(())
 }
 
 /// Watches until told to stop. Counts the reads that brought something.
@@ -145,10 +108,10 @@ fn watch(address: &str, token: &str, stop: &AtomicBool, frames: &AtomicU64) -> O
     while !stop.load(Ordering::Relaxed) {
         match stream.read(&mut octets) {
             Ok(0) => return Err(failure("a watch ended early")),
-            Ok(read) => {
-                if is_first && !octets[..read].starts_with(b"HTTP/1.1 200") {
-                    return Err(failure("a watch was refused"));
-                }
+            Ok(read) if is_first && !octets[..read].starts_with(b"HTTP/1.1 200") => {
+                return Err(failure("a watch was refused"));
+            }
+            Ok(_) => {
                 is_first = false;
                 frames.fetch_add(1, Ordering::Relaxed);
             }
@@ -157,19 +120,4 @@ fn watch(address: &str, token: &str, stop: &AtomicBool, frames: &AtomicU64) -> O
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_metric_of_the_lag_fails() {
-        let lag = |response: &str| {
-            lag_of(&Metrics::new(response.to_owned())).map_err(|failure| failure.to_string())
-        };
-        assert_eq!(lag("hermod_record_lag_seconds 0.25\n"), Ok(0.25));
-        let missing = "the gateway has no metric hermod_record_lag_seconds";
-        assert_eq!(lag("hermod_batches_total 12\n"), Err(missing.to_owned()));
-    }
 }
