@@ -4,14 +4,10 @@
 //! An outbox is lost on restart, and that loses no report: every report has its row until its end is written.
 
 mod counts;
-#[cfg(test)]
-mod ends_tests;
 mod entry;
 mod read_state;
 mod reading;
 mod sending;
-#[cfg(test)]
-mod test_table;
 #[cfg(test)]
 mod tests;
 

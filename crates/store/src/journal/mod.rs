@@ -17,14 +17,6 @@ mod recovery;
 mod segments;
 
 #[cfg(test)]
-mod crash_tests;
-#[cfg(test)]
-mod damage_tests;
-#[cfg(test)]
-mod recycling_tests;
-#[cfg(test)]
-mod simulated_disk;
-#[cfg(test)]
 mod tests;
 
 pub(crate) use appending::Journal;

@@ -10,8 +10,6 @@
 mod throttle_suspects;
 
 #[cfg(test)]
-mod simulation;
-#[cfg(test)]
 mod tests;
 
 use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};

@@ -1,10 +1,10 @@
 //! Crashes the journal on the simulated disk at every kind of operation, and compares what it replays with a model.
 
-use super::format::encode_record;
-use super::segments::find_files;
 use super::simulated_disk::Random;
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{HistoryId, Journal, JournalBatch, JournalError, JournalLimits, Position, check, open};
+use crate::journal::format::encode_record;
+use crate::journal::segments::find_files;
+use crate::journal::{HistoryId, Journal, JournalBatch, JournalError, JournalLimits, Position, check, open};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;

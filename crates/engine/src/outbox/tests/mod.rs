@@ -1,13 +1,16 @@
 //! The rules of an outbox, with a map in place of the tables.
 
+mod ends;
+mod table;
+
 use super::PortNo;
-use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 use super::{NextReports, Outbox};
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::ids::MessageId;
 use hermod_domain::receipt::ReportStatus;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
+use table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 
 #[test]
 fn reports_are_sent_in_order_to_the_waiting_port_with_the_fewest_in_flight() {

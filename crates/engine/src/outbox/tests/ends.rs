@@ -1,9 +1,9 @@
 //! How reports end: accepted in time or late, given up in flight, overflowed, or not written yet.
 
-use super::PortNo;
-use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
-use super::{DEFERRED_IN_MEMORY_MAX, NextReports};
+use super::table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
+use crate::outbox::PortNo;
+use crate::outbox::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use hermod_domain::receipt::ReportStatus;
 
 #[test]

@@ -1,5 +1,10 @@
 //! The journal's rules on the real file system.
 
+mod crash;
+mod damage;
+mod recycling;
+mod simulated_disk;
+
 use super::files::Files as _;
 use super::format::RECORD_BYTES_MAX;
 use super::recovery::{Recovered, Summary};

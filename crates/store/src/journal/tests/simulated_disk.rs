@@ -1,6 +1,6 @@
 //! A disk in memory for tests. It forgets unsynced writes at a power cut, sector by sector, and fails on request.
 
-use super::files::Files;
+use crate::journal::files::Files;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Tests of the flow control of one link, step by step.
 
+mod simulation;
+
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -8,7 +10,7 @@ fn at(ms: u64) -> Moment {
     Moment(ms)
 }
 
-pub(super) fn number(last: u64) -> Msisdn {
+fn number(last: u64) -> Msisdn {
     Msisdn::from_number(4_915_100_000_000 + last).expect("a number")
 }
 

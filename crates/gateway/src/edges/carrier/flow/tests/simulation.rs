@@ -1,8 +1,8 @@
 //! Simulates a link that always has parts to send against carriers whose limit is below the configured rate, and checks
 //! throughput and the share of throttled parts. Time advances in milliseconds; nothing is random.
 
-use super::tests::number;
-use super::*;
+use super::super::*;
+use super::number;
 use std::collections::VecDeque;
 
 const CONFIGURED: u32 = PER_SECOND_MAX;

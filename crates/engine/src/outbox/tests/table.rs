@@ -1,7 +1,7 @@
 //! Test support: an outbox, the rows of its connection in a map, and a clock.
 
-use super::{NextReports, Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::ops::{DlrReport, REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportId, ReportOutcome};
+use crate::outbox::{NextReports, Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};

@@ -1,9 +1,9 @@
 //! Which files the journal keeps, and what remains in them.
 
-use super::Journal;
-use super::crash_tests::{FOLDER, LIMITS, World};
-use super::files::Files as _;
+use super::crash::{FOLDER, LIMITS, World};
 use super::simulated_disk::SimulatedDisk;
+use crate::journal::Journal;
+use crate::journal::files::Files as _;
 use std::path::Path;
 
 const TEXT: &[u8] = b"text of an erased number";

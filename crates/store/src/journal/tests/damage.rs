@@ -3,13 +3,15 @@
 //! The exception is the very last record. Damage there looks like a write that a power cut interrupted, which was never
 //! acknowledged. The mark beside the database tells the two apart.
 
-use super::crash_tests::{FOLDER, HISTORY, LIMITS, World};
-use super::files::Files as _;
-use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
-use super::recovery::Summary;
-use super::segments::{SegmentWalk, Step, find_files, read_file, segment_path};
+use super::crash::{FOLDER, HISTORY, LIMITS, World};
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{DamageKind, Journal, JournalBatch, JournalError, Position, check, open, open_before_damage};
+use crate::journal::files::Files as _;
+use crate::journal::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
+use crate::journal::recovery::Summary;
+use crate::journal::segments::{SegmentWalk, Step, find_files, read_file, segment_path};
+use crate::journal::{
+    DamageKind, Journal, JournalBatch, JournalError, Position, check, open, open_before_damage,
+};
 use std::path::{Path, PathBuf};
 
 /// Where a record is.
