@@ -10,13 +10,13 @@ mod data_folder;
 mod error;
 mod journal;
 mod nodes;
+mod operations;
 mod outboxes;
 mod postgres;
 pub mod record;
 mod setup;
 mod sql;
 mod sqlite;
-mod store;
 mod writer;
 
 pub use audit::report::{AuditReport, RecordAudit, Violation};
@@ -32,11 +32,11 @@ pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use hermod_engine::tables::{OptOut, OptOutSource, ReviewCase, ReviewState};
 pub use nodes::envelope::NodeEnvelope;
-pub use record::database::filler::RecordFiller;
-pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};
-pub use store::{
+pub use operations::{
     ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, ClusterStore, CustomerRequestStore,
     DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, ErasureStore, InboundStore, LinkPort, MessageStore,
     MoneyStore, NodeInfo, OpenOptions, OptOutStore, PURGED_PER_STEP_MAX, ReceiptStore, ReceiverPort,
     RecordStore, ReportStore, ReviewStore, SetAsideStore, SetupStore, Store, UserTokenStore, WebhookStore,
 };
+pub use record::database::filler::RecordFiller;
+pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};

@@ -1,11 +1,11 @@
 //! Tests of catching up while the feed brings more: the follower is led step by step, without its thread.
 
 use super::{Follower, FollowerSetup};
+use crate::operations::tests::{ACME, NOW, expire, open, open_in, send};
 use crate::record::database::reading::RecordReaders;
 use crate::record::database::source::RecordSource;
 use crate::record::follower::state::Following;
 use crate::record::{Erasures, Feed, RecordTrouble};
-use crate::store::tests::{ACME, NOW, expire, open, open_in, send};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;

@@ -61,7 +61,7 @@ const OTHER_METHODS: [&str; 6] = ["is_kept", "note_request", "status", "flush", 
 
 #[test]
 fn every_public_method_of_the_record_is_walked() {
-    let source = include_str!("../../../src/store/record.rs");
+    let source = include_str!("../../../src/operations/record.rs");
     for line in source.lines().map(str::trim_start) {
         let declared = line.strip_prefix("pub async fn ").or_else(|| line.strip_prefix("pub fn "));
         let Some(name) = declared.and_then(|declared| declared.split(['(', '<']).next()) else { continue };

@@ -3,8 +3,8 @@
 
 use crate::backend::read_results::OnTransmitters;
 use crate::error::StoreError;
+use crate::operations::ReportStore;
 use crate::sql::reports;
-use crate::store::ReportStore;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::BoundReceivers;
@@ -100,7 +100,7 @@ impl ReportMover {
 
 impl ReportStore<'_> {
     /// Moves waiting reports of connections without a receiver to their webhooks, if a scan is due. Called by
-    /// [`Store::tick`](crate::store::Store::tick). An error is logged, and the next scan tries again.
+    /// [`Store::tick`](crate::operations::Store::tick). An error is logged, and the next scan tries again.
     pub(crate) async fn move_to_webhooks(self, now: Timestamp) {
         let mover = &self.0.inner.report_mover;
         if !mover.is_time(now) {

@@ -1,8 +1,8 @@
-//! Operations on customers' requests to the operator. A request is accepted with [`SetupStore::change`](crate::store::SetupStore::change).
+//! Operations on customers' requests to the operator. A request is accepted with [`SetupStore::change`](crate::operations::SetupStore::change).
 
 use crate::error::StoreError;
+use crate::operations::CustomerRequestStore;
 use crate::sql::customer_requests;
-use crate::store::CustomerRequestStore;
 use hermod_domain::customer_request::CustomerRequestState;
 use hermod_domain::ids::AccountId;
 use hermod_engine::ops::{

@@ -3,8 +3,8 @@
 
 use crate::error::StoreError;
 use crate::nodes::RemotePort;
+use crate::operations::{Store, outcome_of};
 use crate::sql::engine_reads;
-use crate::store::{Store, outcome_of};
 use crate::writer::mailbox::Mailbox;
 use crate::writer::operation::{Op, Reply};
 use crate::writer::report_port::ReportPort;

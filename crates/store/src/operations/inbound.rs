@@ -1,8 +1,8 @@
 //! Operations on MO messages.
 
 use crate::error::StoreError;
+use crate::operations::InboundStore;
 use crate::sql::{inbound, reports};
-use crate::store::InboundStore;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned};

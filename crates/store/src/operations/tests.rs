@@ -1,6 +1,6 @@
 //! Tests that the writer checks again what a reader proposed, because the proposal may be outdated when it runs.
 
-use crate::store::{OpenOptions, Store};
+use crate::operations::{OpenOptions, Store};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
 use hermod_domain::money::Money;

@@ -1,8 +1,8 @@
 //! Operations on reports: count those that wait, give up old ones, list those that were given up.
 
 use crate::error::StoreError;
+use crate::operations::ReportStore;
 use crate::sql::{given_up_reports, reports};
-use crate::store::ReportStore;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};

@@ -2,10 +2,10 @@
 
 use crate::backend::read_results::WaitingPage;
 use crate::error::StoreError;
+use crate::operations::MessageStore;
 use crate::record::database::text;
 use crate::sql::records;
 use crate::sql::{engine_reads, waiting_messages};
-use crate::store::MessageStore;
 use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;

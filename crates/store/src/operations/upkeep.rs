@@ -4,9 +4,9 @@
 use crate::backend::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
 use crate::data_folder::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
+use crate::operations::Store;
 use crate::sql::purging;
 use crate::sql::{engine_reads, late_parts, part_rows};
-use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;

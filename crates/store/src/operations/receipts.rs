@@ -1,8 +1,8 @@
 //! Operations on receipts: parked ones, lost ones, delivery figures, and what the alarms about receipts count.
 
 use crate::error::StoreError;
+use crate::operations::ReceiptStore;
 use crate::sql::{carrier_ids, delivery_figures, engine_reads, parked_receipts, unnamed_parts};
-use crate::store::ReceiptStore;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};

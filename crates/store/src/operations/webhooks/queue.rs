@@ -2,8 +2,8 @@
 
 use crate::backend::read_results::{Due, UndeliverableEvent};
 use crate::error::StoreError;
+use crate::operations::WebhookStore;
 use crate::sql::webhook_due;
-use crate::store::WebhookStore;
 use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::LimitWebhookWaits;

@@ -2,8 +2,8 @@
 
 use crate::backend::read_results::OldEvents;
 use crate::error::StoreError;
+use crate::operations::WebhookStore;
 use crate::sql::{webhook_due, webhook_listing, webhook_purging};
-use crate::store::WebhookStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};

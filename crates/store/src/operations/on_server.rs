@@ -6,7 +6,7 @@ use crate::backend::copying::{CopyReport, CopyStep};
 use crate::backend::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::backend::{Server, run_on_thread};
 use crate::error::StoreError;
-use crate::store::Store;
+use crate::operations::Store;
 use std::path::Path;
 
 impl Store {

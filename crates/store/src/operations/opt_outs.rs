@@ -1,8 +1,8 @@
 //! Operations on opt-outs.
 
 use crate::error::StoreError;
+use crate::operations::OptOutStore;
 use crate::sql::opt_outs;
-use crate::store::OptOutStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::OptIn;

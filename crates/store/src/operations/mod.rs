@@ -1,17 +1,27 @@
 //! The public handle of the store: accepts messages, closes the store, and gives a handle for each subject, such as
-//! [`Store::money`], whose files have its operations. `opening`, `ports`, `upkeep`, `data_folder` and `on_server` have the rest of
-//! its own.
+//! [`Store::money`], whose file has its operations. Each is a command for the writer, a read beside it, or both. `opening`, `ports`,
+//! `upkeep`, `data_folder` and `on_server` have the rest of the store's own.
 
 mod cluster;
+mod customer_requests;
 mod data_folder;
+mod erasing;
+mod inbound;
+mod messages;
+mod money;
 mod on_server;
 mod opening;
+mod opt_outs;
 mod ports;
+mod receipts;
 mod record;
-mod requests;
+mod reports;
+mod reviews;
+mod setup;
 #[cfg(test)]
 pub(crate) mod tests;
 mod upkeep;
+mod user_tokens;
 mod webhooks;
 
 pub use crate::backend::BindSlot;

@@ -1,6 +1,7 @@
 //! Operations on the record: how far it is, what is happening now, searches, histories of messages, statistics and the request log.
 
 use crate::error::StoreError;
+use crate::operations::RecordStore;
 use crate::record::database::erasing;
 use crate::record::database::purging::RecordRetention;
 use crate::record::database::requests::FoundRequests;
@@ -14,7 +15,6 @@ use crate::record::{
     TextQuery, WATCHERS_MAX,
 };
 use crate::sql::nodes;
-use crate::store::RecordStore;
 use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -83,7 +83,7 @@ impl<'s> RecordStore<'s> {
         hub.watch(scope, after).map_err(|_| StoreError::TooManyWatchers(WATCHERS_MAX))
     }
 
-    /// Makes the follower delete what is past its retention. [`Store::purge`](crate::store::Store::purge) does it on the node with
+    /// Makes the follower delete what is past its retention. [`Store::purge`](crate::operations::Store::purge) does it on the node with
     /// the engine.
     pub fn purge(self, keep: Retention, now: Timestamp) {
         if let Some(record) = &self.0.inner.record {

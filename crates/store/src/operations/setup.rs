@@ -1,8 +1,8 @@
 //! Operations on the setup, and the list of rows that were set aside.
 
 use crate::error::StoreError;
+use crate::operations::{SetAsideStore, SetupStore};
 use crate::sql::{catalogue, set_aside};
-use crate::store::{SetAsideStore, SetupStore};
 use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow, SetAside, SetAsideCount};
 
 impl SetupStore<'_> {

@@ -6,7 +6,7 @@ use crate::backend::BindSlot;
 use crate::backend::NodeRun;
 use crate::error::StoreError;
 use crate::nodes::envelope::NodeEnvelope;
-use crate::store::ClusterStore;
+use crate::operations::ClusterStore;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use std::sync::PoisonError;
 use tokio::sync::{mpsc, watch};

@@ -1,8 +1,8 @@
 //! Operations on reviews of messages that a screening rule held.
 
 use crate::error::StoreError;
+use crate::operations::ReviewStore;
 use crate::sql::reviews;
-use crate::store::ReviewStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};

@@ -1,8 +1,8 @@
 //! Operations on balances, the ledger and statements.
 
 use crate::error::StoreError;
+use crate::operations::MoneyStore;
 use crate::sql::{balances, day_totals, engine_reads, ledger};
-use crate::store::MoneyStore;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_MAX, PostOutcome, Statement};

@@ -1,8 +1,8 @@
 //! Operations on the tokens of users: sessions of the portal and one-time links.
 
 use crate::error::StoreError;
+use crate::operations::UserTokenStore;
 use crate::sql::user_tokens;
-use crate::store::UserTokenStore;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{EndUserToken, ForgetUserTokens, PutUserToken};
 use hermod_engine::ops::{TokenDigest, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken};
