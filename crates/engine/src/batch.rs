@@ -3,7 +3,7 @@
 //! parts for links with free slots, and `commands::finish` writes the rows that were held back.
 
 use crate::maps::{HashMap, HashSet};
-use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
+use crate::ops::{Endpoint, Handout, Job, LinkId, Report};
 use crate::state::aliases::Aliases;
 use crate::state::audit_log::{AuditLogState, UnloggedPosting};
 use crate::state::balances::Balances;
@@ -118,50 +118,64 @@ impl FreshPart {
     }
 }
 
-/// What happened in a batch. Added to the metrics after the commit.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
-    pub accepted: u64,
-    pub claimed: u64,
-    pub settled: u64,
-    pub refunded: u64,
-    pub doubts: Doubts,
-    pub moved: u64,
-    pub receipts_parked: u64,
-    pub receipts_ambiguous: u64,
-    pub receipts_rematched: u64,
-    pub receipts_given_up: u64,
-    pub receipts_late: u64,
-    pub receipts_by_number: u64,
-    pub ids_reused: u64,
-    pub illegal: u64,
-    pub reports: u64,
-    pub reports_accepted: u64,
-    pub reports_given_up: u64,
-    /// Moved to webhooks, because the connection had no receiver.
-    pub reports_moved: u64,
-    pub webhooks: u64,
-    pub webhooks_delivered: u64,
-    pub webhooks_given_up: u64,
-    pub webhooks_replayed: u64,
-    pub webhook_attempts: u64,
-    pub webhook_failures: u64,
-    pub purged: Purged,
-    pub inbound: u64,
-    pub inbound_repeated: u64,
-    pub inbound_incomplete: u64,
-    pub inbound_unassigned: u64,
-    pub opt_outs: u64,
-    pub opt_ins: u64,
+/// Defines [`Tally`]: the counts, each with the name of its metric.
+macro_rules! tally {
+    ($($(#[$about:meta])* $name:ident: $metric:literal,)+) => {
+        /// What happened in a batch. Added to the metrics after the commit.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct Tally {
+            $($(#[$about])* pub $name: u64,)+
+        }
+
+        impl Tally {
+            pub const METRICS: [&'static str; [$($metric),+].len()] = [$($metric),+];
+
+            /// Returns the counts in the order of [`Tally::METRICS`].
+            pub fn counts(&self) -> [u64; Tally::METRICS.len()] {
+                [$(self.$name),+]
+            }
+        }
+    };
 }
 
-/// Parts without a response.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Doubts {
-    pub in_doubt: u64,
-    pub resent: u64,
-    /// Parts that had no resend left: they count as submitted.
-    pub unconfirmed: u64,
+tally! {
+    accepted: "hermod_messages_accepted_total",
+    claimed: "hermod_parts_claimed_total",
+    settled: "hermod_messages_settled_total",
+    refunded: "hermod_messages_refunded_total",
+    in_doubt: "hermod_parts_in_doubt_total",
+    resent: "hermod_parts_resent_total",
+    /// Parts in doubt that had no resend left: they count as submitted.
+    unconfirmed: "hermod_parts_unconfirmed_total",
+    moved: "hermod_messages_moved_total",
+    receipts_parked: "hermod_receipts_parked_total",
+    receipts_ambiguous: "hermod_receipts_ambiguous_total",
+    receipts_rematched: "hermod_receipts_rematched_total",
+    receipts_given_up: "hermod_receipts_given_up_total",
+    receipts_late: "hermod_receipts_late_total",
+    receipts_by_number: "hermod_receipts_matched_by_number_total",
+    ids_reused: "hermod_carrier_ids_reused_total",
+    illegal: "hermod_lifecycle_illegal_total",
+    reports: "hermod_reports_total",
+    reports_accepted: "hermod_reports_taken_total",
+    reports_given_up: "hermod_reports_given_up_total",
+    /// Moved to webhooks, because the connection had no receiver.
+    reports_moved: "hermod_reports_moved_to_webhooks_total",
+    webhooks: "hermod_webhook_events_total",
+    webhooks_delivered: "hermod_webhook_delivered_total",
+    webhooks_given_up: "hermod_webhook_given_up_total",
+    webhooks_replayed: "hermod_webhook_replayed_total",
+    webhook_attempts: "hermod_webhook_attempts_total",
+    webhook_failures: "hermod_webhook_failures_total",
+    texts_purged: "hermod_texts_purged_total",
+    messages_purged: "hermod_messages_purged_total",
+    inbound_purged: "hermod_inbound_purged_total",
+    inbound: "hermod_inbound_total",
+    inbound_repeated: "hermod_inbound_repeated_total",
+    inbound_incomplete: "hermod_inbound_incomplete_total",
+    inbound_unassigned: "hermod_inbound_unassigned_total",
+    opt_outs: "hermod_inbound_opt_outs_total",
+    opt_ins: "hermod_inbound_opt_ins_total",
 }
 
 /// An event that the lifecycle does not allow in the state that the message has. It was not applied.

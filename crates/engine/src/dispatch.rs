@@ -120,7 +120,7 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
         progress::apply(batch, key, job.part, PartEvent::Claimed, 0, None, None)?
     {
         if part.doubts > 0 {
-            batch.results.tally.doubts.resent += 1;
+            batch.results.tally.resent += 1;
         }
         hand_to_link(batch, link, job, part.doubts);
     }

@@ -103,7 +103,7 @@ pub fn apply(
             }
             let now = *moved.after.parts.get(part.index()).expect("the part that moved");
             if now.state == PartState::Presumed {
-                batch.results.tally.doubts.unconfirmed += 1;
+                batch.results.tally.unconfirmed += 1;
                 *batch.results.unconfirmed.entry(key.carrier).or_default() += 1;
             }
             let ended = moved.after.state.is_final();

@@ -182,7 +182,7 @@ fn no_response(batch: &mut Batch<'_>, key: MessageKey, part: PartNo) -> Result<(
     let wait = Wait { until: due_at, attempts: None };
     let applied = progress::apply(batch, key, part, PartEvent::NoResponse(doubt), 0, Some(wait), None)?;
     let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
-    batch.results.tally.doubts.in_doubt += 1;
+    batch.results.tally.in_doubt += 1;
     let is_resent = now.state == PartState::InDoubt;
     let next = is_resent.then(|| NextResend { number: now.doubts, max: doubt.resends_max() });
     batch.add_step(key.message, part, StepKind::InDoubt { carrier: key.carrier, next });

@@ -66,6 +66,6 @@ pub fn purge_inbound(
     let up_to = [("account", of..=of), ("id", i64::MIN..=last.cast_signed())];
     batch.tables.write(RowChange::<InboundRow>::delete_in(up_to));
     let done = u64::try_from(old.len()).unwrap_or(0);
-    batch.results.tally.purged.inbound += done;
+    batch.results.tally.inbound_purged += done;
     Ok(done)
 }

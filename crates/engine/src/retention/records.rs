@@ -125,7 +125,7 @@ pub(super) fn purge_before(batch: &mut Batch<'_>, before: MessageId) -> Result<u
     write_rolled_up(batch, &rolled_up)?;
     ranges.into_iter().for_each(|range| delete(batch, range));
     batch.tables.write(PurgeChange::Mark { mark: PurgeMark::Records, last });
-    batch.results.tally.purged.messages += done;
+    batch.results.tally.messages_purged += done;
     Ok(done)
 }
 

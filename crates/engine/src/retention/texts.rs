@@ -35,7 +35,7 @@ pub(super) fn purge_before(batch: &mut Batch<'_>, before: MessageId) -> Result<u
         batch.tables.write(PurgeChange::DeleteTexts(range));
         batch.tables.write(PurgeChange::Mark { mark: PurgeMark::Texts, last: range.last });
     }
-    batch.results.tally.purged.texts += done;
+    batch.results.tally.texts_purged += done;
     Ok(done)
 }
 

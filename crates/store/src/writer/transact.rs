@@ -176,7 +176,7 @@ impl Writer<'_> {
         };
         self.shared.feed.push(sequence, accepted, &mut results.steps, erased);
         self.engine.reuse_steps(results.steps);
-        if results.tally.purged.texts > 0 || results.tally.purged.messages > 0 {
+        if results.tally.texts_purged > 0 || results.tally.messages_purged > 0 {
             self.database.note_purge();
         }
         self.meters.count(&results.tally, ops.len(), self.engine.lanes.in_memory());
