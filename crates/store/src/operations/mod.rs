@@ -35,13 +35,13 @@ pub use ports::{LinkPort, ReceiverPort};
 use crate::backend::Server;
 use crate::error::StoreError;
 use crate::nodes::FrontEnd;
-use crate::nodes::lease_renewal::OwnNode;
 use crate::record::RunningRecord;
 use crate::sql::Connection;
 use crate::sql::audit_log;
 use crate::writer::operation::QueuedAcceptance;
 use crate::writer::operation::{Op, Reply};
 use crate::writer::shared::Access;
+use cluster::Cluster;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::catalogue::Catalogue;
@@ -103,10 +103,14 @@ struct Inner {
     writer: Mutex<Option<JoinHandle<()>>>,
     /// None if it is switched off.
     record: Option<RunningRecord>,
-    /// This node among others; none for the embedded store.
-    own_node: Option<Arc<OwnNode>>,
-    /// The way to the engine of another node, if this one began without it.
-    front_end: Option<Arc<FrontEnd>>,
+    /// None for the embedded store.
+    cluster: Option<Cluster>,
+}
+
+impl Inner {
+    fn front_end(&self) -> Option<&Arc<FrontEnd>> {
+        self.cluster.as_ref()?.front_end.as_ref()
+    }
 }
 
 /// Defines a handle for each subject, and the method of [`Store`] that returns it. The files of a subject have its operations.
@@ -263,7 +267,7 @@ impl Store {
 
     /// Whether operations can be run now: this node has a lease, and runs the engine or is connected to it.
     pub fn can_serve(&self) -> bool {
-        let is_connected = || self.inner.front_end.as_ref().is_some_and(|front_end| front_end.is_connected());
+        let is_connected = || self.inner.front_end().is_some_and(|front_end| front_end.is_connected());
         self.inner.access.shared.lease.is_valid() && (self.runs_engine() || is_connected())
     }
 
@@ -297,8 +301,8 @@ impl Store {
                 return Err(StoreError::damaged("the writer thread panicked"));
             }
         }
-        if let Some(own_node) = &self.inner.own_node {
-            own_node.leave().await;
+        if let Some(cluster) = &self.inner.cluster {
+            cluster.own_node.leave().await;
         }
         if let Some(record) = &self.inner.record {
             record.close().await;

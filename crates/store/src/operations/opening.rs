@@ -7,9 +7,10 @@ use crate::backend::{self, Backend, writing::WritingBackend};
 use crate::backend::{Server, run_on_thread};
 use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
+use crate::nodes::NodeConnector;
 use crate::nodes::lease_renewal::OwnNode;
 use crate::nodes::node_thread::{NodeThread, Role};
-use crate::nodes::{FrontEnd, NodeConnector};
+use crate::operations::cluster::Cluster;
 use crate::operations::webhooks::{GivingUp, ReportMover};
 use crate::operations::{Inner, OpenOptions, Store};
 use crate::outboxes::{Outboxes, Receivers};
@@ -65,7 +66,7 @@ fn open_embedded(options: &OpenOptions) -> Result<Store, StoreError> {
     let for_writer = shared.clone();
     let thread = start_writer(folder, move || write(writing, loaded, queued, for_writer, meters))?;
     let access = Arc::new(Access { queue, backend, shared });
-    Ok(Store::new(Opened { access, newest, was_empty, record, thread, own_node: None, front_end: None }))
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, cluster: None }))
 }
 
 /// Joins the nodes of a server. If no node runs the engine, this one does before the call returns.
@@ -104,8 +105,8 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
         own_node.listen(listener, wire, position.id, node)?;
     }
     let thread = start_writer(folder, move || node_thread.run(role))?;
-    let own_node = Some(own_node);
-    Ok(Store::new(Opened { access, newest, was_empty, record, thread, own_node, front_end }))
+    let cluster = Some(Cluster { own_node, front_end });
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, cluster }))
 }
 
 fn new_shared(options: &OpenOptions, lease: Arc<Lease>, catalogue: Arc<Catalogue>) -> Arc<Shared> {
@@ -162,14 +163,13 @@ struct Opened {
     was_empty: bool,
     record: Option<RunningRecord>,
     thread: JoinHandle<()>,
-    own_node: Option<Arc<OwnNode>>,
-    front_end: Option<Arc<FrontEnd>>,
+    cluster: Option<Cluster>,
 }
 
 impl Store {
     fn new(opened: Opened) -> Store {
-        let Opened { access, newest, was_empty, record, thread, own_node, front_end } = opened;
-        let first_link = own_node.as_ref().map_or(0, |own_node| first_link_of(own_node.run));
+        let Opened { access, newest, was_empty, record, thread, cluster } = opened;
+        let first_link = cluster.as_ref().map_or(0, |cluster| first_link_of(cluster.own_node.run));
         Store {
             inner: Arc::new(Inner {
                 access,
@@ -182,8 +182,7 @@ impl Store {
                 giving_up: GivingUp::default(),
                 writer: Mutex::new(Some(thread)),
                 record,
-                own_node,
-                front_end,
+                cluster,
             }),
             audit: Arc::default(),
         }

@@ -39,7 +39,7 @@ impl Store {
 
     /// Opens a port for a bind of this connection.
     pub fn open_receiver(&self, connection: ConnectionId) -> ReceiverPort {
-        let remote = self.inner.front_end.as_ref().filter(|_| !self.runs_engine());
+        let remote = self.inner.front_end().filter(|_| !self.runs_engine());
         let remote = remote.map(|front_end| front_end.open_port(connection));
         let port = ReceiverPort { store: self.clone(), connection, remote, local: OnceLock::new() };
         if port.remote.is_none() {
@@ -112,7 +112,7 @@ impl ReceiverPort {
 
 impl Drop for ReceiverPort {
     fn drop(&mut self) {
-        if let (Some(front_end), Some(remote)) = (&self.store.inner.front_end, &self.remote) {
+        if let (Some(front_end), Some(remote)) = (self.store.inner.front_end(), &self.remote) {
             front_end.close_port(remote);
         }
     }

@@ -84,6 +84,11 @@ impl NodesStatus {
         let writer = self.writer?;
         self.nodes.iter().find(|node| node.run == writer)
     }
+
+    /// Returns the nodes other than `own` that are alive.
+    pub(crate) fn others(&self, own: NodeRun) -> impl Iterator<Item = &NodeRow> {
+        self.nodes.iter().filter(move |node| node.is_alive && node.run != own)
+    }
 }
 
 impl Member {
