@@ -17,6 +17,7 @@ pub mod record;
 mod setup;
 mod sql;
 mod sqlite;
+mod table_sql;
 mod writer;
 
 pub use audit::report::{AuditReport, RecordAudit, Violation};

@@ -7,9 +7,10 @@
 use crate::error::MigrationError;
 use crate::error::StoreError;
 use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
+use crate::sql::Error;
 use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{Session, values};
-use crate::sql::{Error, described};
+use crate::table_sql;
 use hermod_engine::tables::{CHANGES_FINGERPRINT, TableError, fingerprint};
 use rusqlite::ToSql;
 use std::cmp::Ordering;
@@ -19,7 +20,7 @@ use std::sync::LazyLock;
 /// expand behind a contract belongs to a later release than that contract. Until the first release the first one follows the
 /// description of the tables; a release keeps its text.
 static MIGRATIONS: LazyLock<[Migration; 1]> = LazyLock::new(|| {
-    let sql = include_str!("tables.sql").to_owned() + &described::create_in_postgres();
+    let sql = include_str!("tables.sql").to_owned() + &table_sql::create_in_postgres();
     [Migration { kind: MigrationKind::Expand, what: "create the tables", sql: sql.leak() }]
 });
 

@@ -1,34 +1,17 @@
-//! The SQL of described tables: how each database creates them, the statements of their changes, and how whole rows are read.
+//! Changes of described tables, and reads of their whole rows.
 
 use crate::sql::{Connection, Params, Row, RowKey, SqlTables, ToSql};
+use crate::table_sql::{TableSql, join, put};
 use hermod_engine::described_tables;
 use hermod_engine::maps::HashMap;
 use hermod_engine::tables::{
-    Column, ColumnKind, ColumnRange, ColumnReader, ColumnValue, RowChange, RowChanges, Stored as _,
-    StoredRow, TableDescription, TableError,
+    ColumnKind, ColumnRange, ColumnReader, ColumnValue, RowChange, RowChanges, Stored as _, StoredRow,
+    TableDescription, TableError,
 };
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
-use std::sync::{Arc, LazyLock};
-use tokio_postgres::types::Type;
-
-/// The statements of a table's changes.
-struct RowStatements {
-    add: Arc<str>,
-    put: Arc<str>,
-    delete: Arc<str>,
-}
-
-/// The SQL of a table.
-pub(crate) struct TableSql {
-    /// With one parameter per column.
-    sqlite: RowStatements,
-    /// With one array per column.
-    postgres: RowStatements,
-    /// Of the columns, as PostgreSQL has them.
-    types: Vec<Type>,
-}
+use std::sync::LazyLock;
 
 /// A row whose table has its SQL ready.
 pub(crate) trait RowSql: StoredRow {
@@ -51,118 +34,10 @@ macro_rules! described {
                 }
             }
         )*
-
-        /// Returns every described table.
-        fn tables() -> Vec<&'static TableDescription> {
-            vec![$(<$row>::table()),*]
-        }
     };
 }
 
 described_tables!(described);
-
-/// Returns the statements that create all described tables in SQLite.
-pub(crate) fn create_in_sqlite() -> String {
-    let create = |table: &TableDescription| {
-        let has_rowid = matches!(table.key_columns(), [Column { kind: ColumnKind::Number, .. }]);
-        let options = if has_rowid { " STRICT" } else { " WITHOUT ROWID, STRICT" };
-        create(table, options, |kind| match kind {
-            ColumnKind::Number => "INTEGER",
-            ColumnKind::Text | ColumnKind::MessageText => "TEXT",
-            ColumnKind::Octets => "BLOB",
-        })
-    };
-    tables().into_iter().map(create).collect()
-}
-
-/// Returns the statements that create all described tables in PostgreSQL.
-pub(crate) fn create_in_postgres() -> String {
-    let create = |table: &TableDescription| {
-        create(table, "", |kind| match kind {
-            ColumnKind::Number => "bigint",
-            ColumnKind::Text => "text COLLATE \"C\"",
-            // PostgreSQL's texts cannot contain U+0000.
-            ColumnKind::MessageText | ColumnKind::Octets => "bytea",
-        })
-    };
-    tables().into_iter().map(create).collect()
-}
-
-fn create(table: &TableDescription, options: &str, type_of: impl Fn(ColumnKind) -> &'static str) -> String {
-    let TableDescription { name, columns, indexes, .. } = table;
-    let column = |Column { name, kind, is_optional }: &Column| {
-        let null = if *is_optional { "" } else { " NOT NULL" };
-        format!("    \"{name}\" {}{null},\n", type_of(*kind))
-    };
-    let columns: String = columns.iter().map(column).collect();
-    let indexes: String = indexes.iter().map(|index| format!("CREATE {index};\n")).collect();
-    let key = names(table.key_columns());
-    format!("CREATE TABLE {name} (\n{columns}    PRIMARY KEY ({key})\n){options};\n{indexes}")
-}
-
-fn join(columns: &[Column], text: impl Fn(usize, &str) -> String, separator: &str) -> String {
-    let texts = columns.iter().enumerate().map(|(index, column)| text(index + 1, column.name));
-    texts.collect::<Vec<_>>().join(separator)
-}
-
-fn names(columns: &[Column]) -> String {
-    join(columns, |_, name| format!("\"{name}\""), ", ")
-}
-
-impl TableSql {
-    fn of(table: &TableDescription) -> TableSql {
-        let types: Vec<Type> = table.columns.iter().map(|column| type_in_postgres(column.kind)).collect();
-        let arrays = |columns: &[Column]| {
-            join(columns, |number, _| format!("${number}::{}[]", types[number - 1]), ", ")
-        };
-        let key = table.key_columns();
-        let parameters = join(&table.columns, |number, _| format!("?{number}"), ", ");
-        let by_key = join(key, |number, name| format!("\"{name}\" = ?{number}"), " AND ");
-        let by_keys = join(key, |_, name| format!("t.\"{name}\" = u.\"{name}\""), " AND ");
-        let sqlite = RowStatements::new(
-            table,
-            &format!("VALUES ({parameters})"),
-            &format!("DELETE FROM {} WHERE {by_key}", table.name),
-        );
-        let postgres = RowStatements::new(
-            table,
-            &format!("SELECT * FROM unnest({})", arrays(&table.columns)),
-            &format!(
-                "DELETE FROM {} t USING unnest({}) AS u ({}) WHERE {by_keys}",
-                table.name,
-                arrays(key),
-                names(key)
-            ),
-        );
-        TableSql { sqlite, postgres, types }
-    }
-}
-
-impl RowStatements {
-    fn new(table: &TableDescription, rows: &str, delete: &str) -> RowStatements {
-        let add = format!("INSERT INTO {} ({}) {rows}", table.name, names(&table.columns));
-        let put = put(table, &add, table.columns[table.key..].iter());
-        RowStatements { add: add.into(), put: put.into(), delete: delete.into() }
-    }
-}
-
-/// Returns the statement that adds a row, or puts these columns of it into the one that has its key.
-fn put<'c>(table: &TableDescription, add: &str, columns: impl Iterator<Item = &'c Column>) -> String {
-    let puts = columns.map(|Column { name, .. }| format!("\"{name}\" = excluded.\"{name}\""));
-    let then = match puts.collect::<Vec<_>>().join(", ") {
-        puts if puts.is_empty() => "NOTHING".to_owned(),
-        puts => format!("UPDATE SET {puts}"),
-    };
-    format!("{add} ON CONFLICT ({}) DO {then}", names(table.key_columns()))
-}
-
-fn type_in_postgres(kind: ColumnKind) -> Type {
-    match kind {
-        ColumnKind::Number => Type::INT8,
-        ColumnKind::Text => Type::TEXT,
-        ColumnKind::MessageText | ColumnKind::Octets => Type::BYTEA,
-    }
-}
 
 fn change_row<R: RowSql>(connection: &Connection, change: &RowChange<R>) -> Result<(), TableError> {
     let (table, TableSql { sqlite, postgres, types }) = (R::table(), R::sql());
@@ -315,45 +190,4 @@ fn column_value<'r>(
         ValueRef::Blob(octets) => ColumnValue::Octets(octets.into()),
         ValueRef::Real(_) => return Err(TableError::unreadable("a fraction")),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hermod_engine::tables::OptOut;
-
-    #[test]
-    fn table_and_statements_follow_from_the_description() {
-        let all = create_in_sqlite();
-        let opt_out =
-            "CREATE TABLE opt_out (\n    \"account\" INTEGER NOT NULL,\n    \"number\" INTEGER NOT NULL,\n";
-        assert!(all.contains(opt_out), "{all}");
-        assert!(
-            all.contains("    PRIMARY KEY (\"account\", \"number\")\n) WITHOUT ROWID, STRICT;\n"),
-            "{all}"
-        );
-        assert!(all.contains("    PRIMARY KEY (\"id\")\n) STRICT;\n"), "{all}");
-        assert!(all.contains("    \"decided_at\" INTEGER,\n"), "{all}");
-        let all = create_in_postgres();
-        assert!(all.contains("    \"how\" text COLLATE \"C\" NOT NULL,\n"), "{all}");
-        assert!(all.contains("    \"text\" bytea NOT NULL,\n"), "{all}");
-        let TableSql { sqlite, postgres, .. } = OptOut::sql();
-        assert_eq!(
-            &*sqlite.put,
-            "INSERT INTO opt_out (\"account\", \"number\", \"source\", \"how\", \"at\") VALUES (?1, ?2, ?3, ?4, ?5) \
-             ON CONFLICT (\"account\", \"number\") DO UPDATE SET \
-             \"source\" = excluded.\"source\", \"how\" = excluded.\"how\", \"at\" = excluded.\"at\""
-        );
-        assert_eq!(&*sqlite.delete, "DELETE FROM opt_out WHERE \"account\" = ?1 AND \"number\" = ?2");
-        assert_eq!(
-            &*postgres.add,
-            "INSERT INTO opt_out (\"account\", \"number\", \"source\", \"how\", \"at\") \
-             SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::int8[])"
-        );
-        assert_eq!(
-            &*postgres.delete,
-            "DELETE FROM opt_out t USING unnest($1::int8[], $2::int8[]) AS u (\"account\", \"number\") \
-             WHERE t.\"account\" = u.\"account\" AND t.\"number\" = u.\"number\""
-        );
-    }
 }

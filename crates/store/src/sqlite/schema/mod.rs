@@ -4,7 +4,8 @@
 use crate::data_folder::lock;
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
-use crate::sql::{Connection, copy_progress, described, errors, params};
+use crate::sql::{Connection, copy_progress, errors, params};
+use crate::table_sql;
 use hermod_engine::tables::{CHANGES_FINGERPRINT, TableError, fingerprint};
 use rusqlite::config::DbConfig;
 use std::fs::{File, OpenOptions};
@@ -22,7 +23,7 @@ pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Every migration, in order; the schema version is the number of those applied. Until the first release the first one follows
 /// the description of the tables; a release keeps its text.
 static MIGRATIONS: LazyLock<[String; 1]> =
-    LazyLock::new(|| [include_str!("tables.sql").to_owned() + &described::create_in_sqlite()]);
+    LazyLock::new(|| [include_str!("tables.sql").to_owned() + &table_sql::create_in_sqlite()]);
 
 /// Marks a file as a store with these tables and this encoding of changes: builds before the first release had others. A release
 /// keeps its number.
