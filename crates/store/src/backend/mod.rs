@@ -1,33 +1,36 @@
 //! The databases that a store can use. `Store` is one struct for all of them: the command queue, the shared state and the
-//! table scans are the same. [`Backend::read`] runs a read of `sql` on the one or the other. `writing.rs` has the same for
-//! the writer's transactions.
+//! table scans are the same. [`Backend::read`] runs a read of `sql` on the one or the other, and what only one of them has stands in
+//! [`Place`]. `writing.rs` has the same for the writer's transactions.
 
 pub(crate) mod copying;
 pub(crate) mod writing;
 
 use crate::audit;
 use crate::audit::report::AuditReport;
-use crate::data_folder::lock;
 use crate::error::StoreError;
 pub(crate) use crate::postgres::lease::{BootTime, Lease, RENEW_EVERY};
 pub use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub use crate::postgres::{BindSlot, PepperFingerprint};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, NodesStatus};
+pub(crate) use crate::postgres::{migrate as migrate_server, schema_status};
 use crate::record::database::source::RecordSource;
 pub use crate::sql::account_statement::STATEMENT_ENTRIES_MAX;
 pub(crate) use crate::sql::erasure_scopes::ErasureScopes;
-pub use crate::sql::nodes::NodeRun;
-pub(crate) use crate::sql::nodes::{KeptOutcomes, SentBy};
-pub(crate) use crate::sql::postgres::server::run_on_thread;
-pub use crate::sql::postgres::server::{NodeKey, NodeListener, NodeOptions, Server};
+pub(crate) use crate::sql::nodes::KeptOutcomes;
+pub use crate::sql::postgres::server::{NodeKey, NodeListener, NodeOptions, NodeRun, Server};
+pub(crate) use crate::sql::postgres::server::{SentBy, run_on_thread};
 pub(crate) use crate::sql::read_results;
 use crate::sql::read_results::StorePosition;
+use crate::sql::readers::Readers;
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{catalogue, errors, nodes, reports};
 use crate::sqlite::database::Database;
+pub(crate) use crate::sqlite::recovery::check_live_journal;
 pub use crate::sqlite::salvage::Salvage;
-use crate::sqlite::{copying as sqlite_copying, recovery, salvage};
+pub(crate) use crate::sqlite::salvage::salvage_journal;
+use crate::sqlite::schema;
+use crate::sqlite::{copying as sqlite_copying, recovery};
 use hermod_domain::audit::AuditKey;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -42,7 +45,13 @@ pub const AUDIT_HEAD_FILE: &str = crate::sqlite::audit_head::FILE_NAME;
 pub use crate::sqlite::audit_head::AuditProof;
 
 /// A database as it is read beside the writer. Each read is one short snapshot.
-pub(crate) enum Backend {
+pub(crate) struct Backend {
+    readers: Readers,
+    place: Place,
+}
+
+/// What only one of the databases has.
+enum Place {
     /// One file, used by one process at a time.
     Sqlite(Database),
     /// A server, which several processes may use.
@@ -53,7 +62,8 @@ pub(crate) enum Backend {
 /// [`StoreError::InUse`] if another process has it open.
 pub(crate) fn open(folder: &Path) -> Result<(Backend, WritingBackend), StoreError> {
     let (database, writing) = Database::open(folder)?;
-    Ok((Backend::Sqlite(database), WritingBackend::Sqlite(Box::new(writing))))
+    let readers = Readers::open_with(|| database.reader())?;
+    Ok((Backend { readers, place: Place::Sqlite(database) }, WritingBackend::Sqlite(Box::new(writing))))
 }
 
 /// Opens the database of a server for readers, as a node. Creates it if it does not exist.
@@ -63,8 +73,9 @@ pub(crate) fn open_server(
     name: String,
     address: String,
 ) -> Result<(Backend, Member), StoreError> {
-    let (database, member) = PostgresDatabase::open(folder, server, name, address)?;
-    Ok((Backend::Postgres(Box::new(database)), member))
+    let (database, member) = PostgresDatabase::open(folder, schema::FILE_NAME, server, name, address)?;
+    let readers = Readers::open_with(|| Ok(database.reader()?.into()))?;
+    Ok((Backend { readers, place: Place::Postgres(Box::new(database)) }, member))
 }
 
 /// Takes the right to write to the database of a server. Returns none if another node has it.
@@ -75,16 +86,6 @@ pub(crate) fn take_writer(
 ) -> Result<Option<WritingBackend>, StoreError> {
     let taken = WritingSession::take(server, run, lease.clone())?;
     Ok(taken.map(|session| WritingBackend::Postgres(Box::new(session))))
-}
-
-/// Keeps the intact batches of a damaged journal.
-pub(crate) fn salvage_journal(folder: &Path, is_dry_run: bool) -> Result<Salvage, StoreError> {
-    salvage::salvage_journal(folder, is_dry_run)
-}
-
-/// Whether a process has the database of this folder open.
-pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
-    lock::is_in_use(folder)
 }
 
 /// Audits the database of a folder. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
@@ -99,25 +100,7 @@ pub(crate) fn audit(
 
 /// Audits the database of a server.
 pub(crate) fn audit_server(server: &Server, key: Option<AuditKey>) -> Result<AuditReport, StoreError> {
-    audit::audit_connection(&postgres::auditor(server)?, key)
-}
-
-/// Returns the schema version of a server, and what is left to migrate.
-pub(crate) fn schema_status(server: &Server) -> Result<SchemaStatus, StoreError> {
-    postgres::schema_status(server)
-}
-
-/// Migrates the schema of a server. Returns the applied migrations.
-pub(crate) fn migrate_server(
-    server: &Server,
-    kinds: MigrationKind,
-) -> Result<Vec<MigrationStep>, StoreError> {
-    postgres::migrate(server, kinds)
-}
-
-/// Checks the journal of a folder beside the gateway that writes it. Returns how many batches the database lacks.
-pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
-    recovery::check_live_journal(folder)
+    audit::audit_connection(&postgres::auditor(server)?.into(), key)
 }
 
 /// Copies the database of a folder that no gateway uses into a new file.
@@ -132,17 +115,17 @@ impl Backend {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        match self {
-            Backend::Sqlite(database) => database.read(read).await,
-            Backend::Postgres(database) => database.read(read).await,
+        if let Place::Sqlite(database) = &self.place {
+            database.progress().wait_until_visible().await?;
         }
+        self.readers.run(read).await
     }
 
     /// Returns the tables as the record reads them.
     pub(crate) fn record_source(&self, folder: &Path) -> Result<RecordSource, StoreError> {
-        Ok(match self {
-            Backend::Sqlite(database) => RecordSource::open(folder, Some(database.shared_progress()))?,
-            Backend::Postgres(database) => RecordSource::of(database.reader()?),
+        Ok(match &self.place {
+            Place::Sqlite(database) => RecordSource::open(folder, Some(database.progress().clone()))?,
+            Place::Postgres(database) => RecordSource::of(database.reader()?.into()),
         })
     }
 
@@ -155,27 +138,23 @@ impl Backend {
         limit: usize,
         then: impl FnOnce(ReportPage) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        let read = move |connection: &Connection| Ok(then(reports::read_page(connection, of, after, limit)?));
-        match self {
-            Backend::Sqlite(database) => database.read(read).await,
-            Backend::Postgres(database) => database.read(read).await,
-        }
+        self.read(move |connection| Ok(then(reports::read_page(connection, of, after, limit)?))).await
     }
 
     /// Returns the id of the store and its last batch, for a process that does not write.
     pub(crate) fn shared_position(&self) -> Result<StorePosition, StoreError> {
-        match self {
-            Backend::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
-            Backend::Postgres(database) => Ok(nodes::store_position(&database.reader()?)?),
+        match &self.place {
+            Place::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
+            Place::Postgres(database) => Ok(nodes::store_position(&database.reader()?.into())?),
         }
     }
 
     /// Returns when the newest message was accepted, and all entries of the setup.
     pub(crate) fn contents(&self) -> Result<(Option<Timestamp>, Vec<CatalogueRow>), StoreError> {
-        match self {
-            Backend::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
-            Backend::Postgres(database) => {
-                let reader = database.reader()?;
+        match &self.place {
+            Place::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
+            Place::Postgres(database) => {
+                let reader = database.reader()?.into();
                 let newest = SqlTables::of(&reader).read()?.newest_message()?.map(MessageId::accepted_at);
                 Ok((newest, catalogue::read(&reader)?))
             }
@@ -184,26 +163,26 @@ impl Backend {
 
     /// Returns the fingerprint of the pepper that the store belongs to, if it knows one.
     pub(crate) fn pepper_fingerprint(&self) -> Result<Option<PepperFingerprint>, StoreError> {
-        match self {
+        match &self.place {
             // Its pepper is in the same folder, or named in the settings.
-            Backend::Sqlite(_) => Ok(None),
-            Backend::Postgres(database) => database.pepper(),
+            Place::Sqlite(_) => Ok(None),
+            Place::Postgres(database) => database.pepper(),
         }
     }
 
     /// Claims the store for a pepper. Returns false if it belongs to another one.
     pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-        match self {
-            Backend::Sqlite(_) => Ok(true),
-            Backend::Postgres(database) => database.claim_pepper(fingerprint),
+        match &self.place {
+            Place::Sqlite(_) => Ok(true),
+            Place::Postgres(database) => database.claim_pepper(fingerprint),
         }
     }
 
     /// Makes a copy durable that the writer has completed. Returns its size in bytes.
     pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
-        let finish = match self {
-            Backend::Sqlite(_) => sqlite_copying::finish,
-            Backend::Postgres(_) => return Err(StoreError::NotEmbedded),
+        let finish = match self.place {
+            Place::Sqlite(_) => sqlite_copying::finish,
+            Place::Postgres(_) => return Err(StoreError::NotEmbedded),
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
         Ok(finished.map_err(|_| StoreError::damaged("the task that finished a copy panicked"))??)
@@ -211,18 +190,19 @@ impl Backend {
 
     /// Sets how a read makes the writer flush, if it has to see batches that are not in the database yet.
     pub(crate) fn set_wake_writer(&self, wake: impl Fn() + Send + Sync + 'static) {
-        match self {
-            Backend::Sqlite(database) => database.progress().set_wake_writer(wake),
+        match &self.place {
+            Place::Sqlite(database) => database.progress().set_wake_writer(wake),
             // A committed batch is in the database.
-            Backend::Postgres(_) => {}
+            Place::Postgres(_) => {}
         }
     }
 
     /// Makes later reads fail with [`StoreError::Closed`]. Running reads complete.
     pub(crate) fn close(&self) {
-        match self {
-            Backend::Sqlite(database) => database.close(),
-            Backend::Postgres(database) => database.close(),
+        self.readers.close();
+        match &self.place {
+            Place::Sqlite(database) => database.close(),
+            Place::Postgres(database) => database.close(),
         }
     }
 }
@@ -230,7 +210,7 @@ impl Backend {
 /// Each backend recognises its own errors. An error of the store that passed through a table comes out unchanged.
 impl From<TableError> for StoreError {
     fn from(error: TableError) -> StoreError {
-        let error = match errors::from_sqlite(error.into_inner()) {
+        let error = match errors::from_database(error.into_inner()) {
             Ok(error) => return error,
             Err(error) => error,
         };

@@ -3,13 +3,13 @@
 use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
 use crate::postgres;
-use crate::sql::nodes::{KeptOutcomes, NodeRun, SentBy};
+use crate::sql::postgres::server::SentBy;
 use crate::sql::read_results::StorePosition;
+use crate::sql::{Connection, SqlTables};
 use crate::sqlite::writing;
 use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::AnyOutcome;
-use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use std::time::Instant;
 /// A database as the writer uses it. One variant per backend, like [`crate::backend::Backend`].
 pub(crate) enum WritingBackend {
     Sqlite(Box<writing::WritingConnection>),
-    Postgres(Box<postgres::WritingSession>),
+    Postgres(Box<postgres::WritingSession<Connection>>),
 }
 
 /// One transaction. Dropping it without [`BackendTransaction::commit`] rolls it back.
 #[must_use = "a transaction that is dropped is rolled back"]
 pub(crate) enum BackendTransaction<'c> {
     Sqlite(writing::JournaledBatch<'c>),
-    Postgres(postgres::ServerBatch<'c>),
+    Postgres(postgres::ServerBatch<'c, Connection>),
 }
 
 impl WritingBackend {
@@ -44,36 +44,26 @@ impl WritingBackend {
     pub(crate) fn tables(&self) -> Tables<'_> {
         match self {
             WritingBackend::Sqlite(connection) => connection.tables(),
-            WritingBackend::Postgres(session) => session.tables(),
+            WritingBackend::Postgres(session) => SqlTables::of(session.connection()),
         }
     }
 
-    /// Returns all entries of the setup.
-    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
+    /// Returns the connection, for reads of `sql`.
+    pub(crate) fn connection(&self) -> &Connection {
         match self {
-            WritingBackend::Sqlite(connection) => connection.catalogue(),
-            WritingBackend::Postgres(session) => session.catalogue(),
+            WritingBackend::Sqlite(connection) => connection.connection(),
+            WritingBackend::Postgres(session) => session.connection(),
         }
     }
 
     /// Returns the id of the store, and its last batch.
     pub(crate) fn store_position(&self) -> Result<StorePosition, TableError> {
         match self {
-            WritingBackend::Sqlite(connection) => {
-                connection.store_position().map(|(id, sequence)| StorePosition { id, sequence })
-            }
+            WritingBackend::Sqlite(connection) => connection.store_position(),
             WritingBackend::Postgres(session) => {
                 let (id, sequence) = session.store_position();
                 Ok(StorePosition { id, sequence })
             }
-        }
-    }
-
-    /// Returns how many webhook events wait, at all endpoints.
-    pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
-        match self {
-            WritingBackend::Sqlite(connection) => connection.count_waiting_events(),
-            WritingBackend::Postgres(session) => session.count_waiting_events(),
         }
     }
 
@@ -101,7 +91,7 @@ impl WritingBackend {
     pub(crate) fn note_catalogue(&self) -> Result<(), TableError> {
         match self {
             WritingBackend::Sqlite(_) => Ok(()),
-            WritingBackend::Postgres(session) => session.note_catalogue(),
+            WritingBackend::Postgres(session) => Ok(session.note_catalogue()?),
         }
     }
 
@@ -110,14 +100,6 @@ impl WritingBackend {
         match self {
             WritingBackend::Sqlite(connection) => connection.keep_audit_head(key, end),
             WritingBackend::Postgres(_) => {}
-        }
-    }
-
-    /// Returns the last operation of a node that was run, and the outcomes that are kept.
-    pub(crate) fn applied(&self, run: NodeRun) -> Result<(u64, KeptOutcomes), TableError> {
-        match self {
-            WritingBackend::Sqlite(_) => Ok((0, Vec::new())),
-            WritingBackend::Postgres(session) => session.applied(run),
         }
     }
 
@@ -181,7 +163,7 @@ impl BackendTransaction<'_> {
     pub(crate) fn commit(self) -> Result<u64, TableError> {
         match self {
             BackendTransaction::Sqlite(transaction) => transaction.commit(),
-            BackendTransaction::Postgres(batch) => batch.commit(),
+            BackendTransaction::Postgres(batch) => Ok(batch.commit()?),
         }
     }
 }

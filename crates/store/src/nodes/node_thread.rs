@@ -11,6 +11,7 @@ use crate::backend::NodeRun;
 use crate::backend::Server;
 use crate::backend::{self, writing::WritingBackend};
 use crate::error::StoreError;
+use crate::sql::{catalogue, nodes, webhook_events};
 use crate::writer::Writer;
 use crate::writer::loading::{LoadedStore, Sending, load, stored_setup};
 use crate::writer::meters::Meters;
@@ -122,12 +123,13 @@ impl NodeThread {
         let is_alone = self.wire.is_none() || (others.is_empty() && front_end.is_none());
         let sending = if is_alone { Sending::InDoubt } else { Sending::Kept };
         // Read again: the setup may have changed on the last node with the engine, a moment before it was gone.
-        let catalogue = stored_setup(&writing.catalogue()?)?;
-        self.shared.catalogue.store(catalogue.clone());
-        let loaded = load(&writing, &self.shared, catalogue, self.in_doubt_wait, sending, now)?;
-        let meters = Meters::register(writing.count_waiting_events()?);
+        let setup = stored_setup(&catalogue::read(writing.connection())?)?;
+        self.shared.catalogue.store(setup.clone());
+        let loaded = load(&writing, &self.shared, setup, self.in_doubt_wait, sending, now)?;
+        let meters = Meters::register(webhook_events::count_waiting(writing.connection())?);
         writing.start_upkeep(self.shared.disk.clone(), now)?;
-        let ((applied, outcomes), sequence) = (writing.applied(run)?, writing.store_position()?.sequence);
+        let (applied, outcomes) = nodes::applied(writing.connection(), run)?;
+        let sequence = writing.store_position()?.sequence;
         // Nothing fails from here on: what the front end has is taken once.
         let before = RunBefore { applied, outcomes };
         let mut taken = front_end.map(|front_end| front_end.take_over(before)).unwrap_or_default();

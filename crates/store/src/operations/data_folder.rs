@@ -5,6 +5,7 @@ use crate::backend;
 use crate::backend::AuditProof;
 use crate::backend::Salvage;
 use crate::backend::{Server, run_on_thread};
+use crate::data_folder::lock;
 use crate::error::StoreError;
 use crate::operations::Store;
 use crate::sql::readers;
@@ -44,7 +45,7 @@ impl Store {
 
     /// Whether a process has this data folder open: a gateway, or a command that opened the folder itself.
     pub fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
-        backend::is_in_use(folder)
+        lock::is_in_use(folder)
     }
 
     /// Copies the database into a new file and returns its size in bytes. The copy is durable when this returns, and contains

@@ -4,12 +4,9 @@
 //! What this node holds is known in memory. Rows of this node that are not held are left over: of binds that have ended, or of a
 //! claim whose answer was lost. A thread deletes them, and a claim does so first for its own connection.
 
-use super::as_values;
-use super::writing::failed;
 use crate::error::StoreError;
-use crate::sql::nodes::NodeRun;
-use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{Session, values};
+use crate::sql::postgres::server::{NodeRun, Server};
+use crate::sql::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::ConnectionId;
 use rusqlite::ToSql;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,14 +129,14 @@ impl BindSlots {
         if self.state().left_over.contains(&connection) {
             self.delete_left_over(session, connection)?;
         }
-        let (id, epoch) = as_values(self.run);
+        let (id, epoch) = self.run.columns();
         loop {
             let values: [&dyn ToSql; 4] = [&connection.get(), &max_binds, &id, &epoch];
-            if let Some(row) = session.query(CLAIM, &values).map_err(failed)?.first() {
+            if let Some(row) = session.query(CLAIM, &values)?.first() {
                 return number(row).map(Some);
             }
             // Each round, another node has taken a number. A claim whose connection was lost may have left a row late.
-            let bound = session.query(COUNT, &[&connection.get(), &max_binds]).map_err(failed)?;
+            let bound = session.query(COUNT, &[&connection.get(), &max_binds])?;
             if number(&bound[0])? >= max_binds && self.delete_left_over(session, connection)? == 0 {
                 return Ok(None);
             }
@@ -167,12 +164,12 @@ impl BindSlots {
             state.left_over.remove(&connection);
             state.held.get(&connection).into_iter().flatten().map(u32::to_string).collect()
         };
-        let (id, epoch) = as_values(self.run);
+        let (id, epoch) = self.run.columns();
         let (connection_id, held) = (connection.get(), held.join(","));
         let values: [&dyn ToSql; 4] = [&connection_id, &id, &epoch, &held];
         session.query(DELETE_LEFT_OVER, &values).map(|rows| rows.len()).map_err(|error| {
             self.state().left_over.insert(connection);
-            failed(error)
+            error.into()
         })
     }
 
@@ -187,7 +184,7 @@ impl BindSlots {
     fn session(&self) -> Result<MutexGuard<'_, Option<Session>>, StoreError> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if session.is_none() {
-            let connected = Session::connect(&self.server, SETUP).map_err(failed)?;
+            let connected = Session::connect(&self.server, SETUP)?;
             *session = Some(connected.answering_within(ANSWER_MAX));
         }
         Ok(session)
@@ -227,6 +224,6 @@ fn pause() {
 }
 
 fn number(row: &Row) -> Result<u32, StoreError> {
-    let number: i64 = values::get(row, 0).map_err(|error: rusqlite::Error| failed(error.into()))?;
+    let number: i64 = values::get(row, 0).map_err(PostgresError::from)?;
     Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }

@@ -1,17 +1,13 @@
-//! The readers of a store on PostgreSQL, the lock on its data folder, and the fingerprint of the pepper that its secrets depend on.
+//! The connections to a store on PostgreSQL for readers, audits and commands, the lock on its data folder, and the fingerprint of the
+//! pepper that its secrets depend on.
 
 use super::membership::{Introduction, Member};
 use super::schema::Schema;
-use super::writing::{check_no_unfinished_copy, failed};
 use crate::data_folder::lock::{self, FolderLock};
 use crate::error::StoreError;
 use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{Session, values};
-use crate::sql::readers::Readers;
-use crate::sql::{self, Connection, Error};
-use crate::sqlite::schema as embedded;
-use hermod_engine::tables::TableError;
+use crate::sql::postgres::{PostgresError, Session, values};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -34,49 +30,45 @@ const COMMAND_SETUP: &str = "SET client_min_messages = warning;";
 
 /// Returns a connection for an audit, which takes as long as it needs and makes temporary tables. Fails if the schema has
 /// another version than this release knows, and with [`StoreError::UnfinishedCopy`] if it has a part of a store only.
-pub(crate) fn auditor(server: &Server) -> Result<Connection, StoreError> {
-    let session = Session::connect(server, AUDITOR_SETUP).map_err(failed)?;
-    Schema::new(&session, server).check_current()?;
-    let connection = Connection::Postgres(Box::new(session));
-    check_no_unfinished_copy(&connection, server)?;
-    Ok(connection)
+pub(crate) fn auditor(server: &Server) -> Result<Session, StoreError> {
+    let session = unchecked_auditor(server)?;
+    let schema = Schema::new(&session, server);
+    schema.check_current()?;
+    schema.check_complete()?;
+    Ok(session)
 }
 
 /// Like [`auditor`], for the audit at the end of a copy.
-pub(crate) fn unchecked_auditor(server: &Server) -> Result<Connection, TableError> {
-    Ok(Connection::Postgres(Box::new(Session::connect(server, AUDITOR_SETUP).map_err(Error::from)?)))
+pub(crate) fn unchecked_auditor(server: &Server) -> Result<Session, PostgresError> {
+    Session::connect(server, AUDITOR_SETUP)
 }
 
 /// Returns the version of the schema, and what is left to migrate.
 pub(crate) fn schema_status(server: &Server) -> Result<SchemaStatus, StoreError> {
-    let session = Session::connect(server, COMMAND_SETUP).map_err(failed)?;
+    let session = Session::connect(server, COMMAND_SETUP)?;
     Ok(Schema::new(&session, server).status()?)
 }
 
 /// Migrates the schema. Returns the applied migrations.
 pub(crate) fn migrate(server: &Server, kinds: MigrationKind) -> Result<Vec<MigrationStep>, StoreError> {
-    let session = Session::connect(server, COMMAND_SETUP).map_err(failed)?;
+    let session = Session::connect(server, COMMAND_SETUP)?;
     Ok(Schema::new(&session, server).migrate(kinds)?)
 }
 
-fn connect_reader(server: &Server) -> Result<Connection, TableError> {
-    let session = Session::connect(server, READER_SETUP).map_err(Error::from)?;
-    Ok(Connection::Postgres(Box::new(session.answering_within(READ_MAX))))
-}
-
-/// The readers of a store on PostgreSQL.
+/// The server of an open store, and the lock on its data folder.
 pub(crate) struct PostgresDatabase {
-    readers: Readers,
     server: Server,
     /// Held for as long as the store is open: the folder has the record, and commands look whether a gateway runs on it.
     lock: Mutex<Option<FolderLock>>,
 }
 
 impl PostgresDatabase {
-    /// Opens the readers, creates the tables, and joins as the node of this name. `address`: where other nodes reach it; empty if
-    /// they cannot. Fails with [`StoreError::NotCopied`] if the store is empty and the folder has another one.
+    /// Locks the folder, creates the tables, and joins as the node of this name. `address`: where other nodes reach it; empty if
+    /// they cannot. `embedded`: the file of an embedded store; fails with [`StoreError::NotCopied`] if the folder has it and the
+    /// server's store is empty.
     pub(crate) fn open(
         folder: &Path,
+        embedded: &str,
         server: &Server,
         name: String,
         address: String,
@@ -85,55 +77,46 @@ impl PostgresDatabase {
         let lock = Mutex::new(Some(FolderLock::take(folder)?));
         let instance = lock::folder_id(folder)?;
         let member = Member::join(server, &Introduction { name, address, instance })?;
-        if member.is_new_store()? && folder.join(embedded::FILE_NAME).exists() {
+        if member.is_new_store()? && folder.join(embedded).exists() {
             member.leave()?;
             return Err(StoreError::NotCopied { folder: folder.to_owned(), place: server.name() });
         }
-        let readers = Readers::open_with(|| connect_reader(server))?;
-        Ok((PostgresDatabase { readers, server: server.clone(), lock }, member))
+        Ok((PostgresDatabase { server: server.clone(), lock }, member))
     }
 
     /// Returns the fingerprint of the pepper that the store belongs to; none if no gateway has claimed it yet.
     pub(crate) fn pepper(&self) -> Result<Option<PepperFingerprint>, StoreError> {
-        let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
-        Ok(read_pepper(&session).map_err(TableError::from)?)
+        let session = Session::connect(&self.server, COMMAND_SETUP)?;
+        Ok(read_pepper(&session)?)
     }
 
     /// Claims the store for a pepper. Returns false if it belongs to another one.
     pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-        let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
-        Ok(claim_pepper(&session, fingerprint).map_err(TableError::from)?)
+        let session = Session::connect(&self.server, COMMAND_SETUP)?;
+        Ok(claim_pepper(&session, fingerprint)?)
     }
 
-    /// Returns another connection that reads.
-    pub(crate) fn reader(&self) -> Result<Connection, TableError> {
-        connect_reader(&self.server)
+    /// Returns a connection that reads.
+    pub(crate) fn reader(&self) -> Result<Session, PostgresError> {
+        Ok(Session::connect(&self.server, READER_SETUP)?.answering_within(READ_MAX))
     }
 
-    /// Runs a read on one of the readers' connections. It sees every batch that was committed before.
-    pub(crate) async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.readers.run(read).await
-    }
-
+    /// Releases the lock on the folder.
     pub(crate) fn close(&self) {
-        self.readers.close();
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
 /// Returns the fingerprint; none before the first gateway has claimed the store for its pepper.
-pub(super) fn read_pepper(session: &Session) -> sql::Result<Option<PepperFingerprint>> {
-    let rows = session.query("SELECT fingerprint FROM pepper_fingerprint", &[]).map_err(Error::from)?;
+pub(super) fn read_pepper(session: &Session) -> Result<Option<PepperFingerprint>, PostgresError> {
+    let rows = session.query("SELECT fingerprint FROM pepper_fingerprint", &[])?;
     Ok(rows.first().map(|row| values::get(row, 0)).transpose()?)
 }
 
 /// Stores the fingerprint unless there is one. Returns whether the store now has this one: of several nodes that start
 /// together on an empty store, the first decides.
-pub(super) fn claim_pepper(session: &Session, fingerprint: PepperFingerprint) -> sql::Result<bool> {
+pub(crate) fn claim_pepper(session: &Session, fingerprint: PepperFingerprint) -> Result<bool, PostgresError> {
     let insert = "INSERT INTO pepper_fingerprint (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING";
-    session.execute(insert, &[&fingerprint]).map_err(Error::from)?;
+    session.execute(insert, &[&fingerprint])?;
     Ok(read_pepper(session)? == Some(fingerprint))
 }

@@ -1,12 +1,9 @@
 //! The links to carriers as leased slots: a node may bind the third link of a carrier only while it has that slot. A slot belongs
 //! to its node until the node gives it back or is declared dead. The lock for changes of the setup is here too.
 
-use super::as_values;
-use super::writing::failed;
 use crate::error::StoreError;
-use crate::sql::nodes::NodeRun;
 use crate::sql::postgres::Session;
-use crate::sql::postgres::server::Server;
+use crate::sql::postgres::server::{NodeRun, Server};
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};
@@ -64,20 +61,20 @@ impl LinkSlots {
     fn run(&self, sql: &str, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if session.is_none() {
-            let connected = Session::connect(&self.server, SETUP).map_err(failed)?;
+            let connected = Session::connect(&self.server, SETUP)?;
             *session = Some(connected.answering_within(ANSWER_MAX));
         }
         let connected = session.as_ref().expect("it was connected");
-        let (id, epoch) = as_values(self.run);
+        let (id, epoch) = self.run.columns();
         let values: [&dyn ToSql; 4] = [&carrier.get(), &number, &id, &epoch];
-        Ok(!connected.query(sql, &values).map_err(failed)?.is_empty())
+        Ok(!connected.query(sql, &values)?.is_empty())
     }
 
     /// Waits for the lock of the setup. Blocks.
     pub(crate) fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
-        let session = Session::connect(&self.server, LOCK_SETUP).map_err(failed)?;
+        let session = Session::connect(&self.server, LOCK_SETUP)?;
         let session = session.answering_within(LOCK_ANSWER_MAX);
-        session.query(LOCK, &[]).map_err(failed)?;
+        session.query(LOCK, &[])?;
         Ok(CatalogueLock { _session: session })
     }
 }

@@ -4,15 +4,10 @@
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
 use super::schema::{self, Schema};
-use super::writing::{check_no_unfinished_copy, failed};
-use super::{application_name, as_values};
 use crate::error::StoreError;
 use crate::postgres::lease::LEASE;
-use crate::sql::Connection;
-use crate::sql::nodes::NodeRun;
-use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{Session, values};
-use hermod_engine::tables::TableError;
+use crate::sql::postgres::server::{NodeRun, Server};
+use crate::sql::postgres::{PostgresError, Session, values};
 use rusqlite::ToSql;
 use std::time::Duration;
 
@@ -96,14 +91,14 @@ impl Member {
     /// process has it.
     pub(crate) fn join(server: &Server, introduction: &Introduction) -> Result<Member, StoreError> {
         // A migration may take longer than the keeper's statements.
-        let migrating = Session::connect(server, "SET client_min_messages = warning;").map_err(failed)?;
-        Schema::new(&migrating, server).open()?;
-        let migrated = Connection::Postgres(Box::new(migrating));
-        check_no_unfinished_copy(&migrated, server)?;
+        let migrating = Session::connect(server, "SET client_min_messages = warning;")?;
+        let schema = Schema::new(&migrating, server);
+        schema.open()?;
+        schema.check_complete()?;
         // Held until this node has its row, which a copy looks for.
-        keep_copies_away(&migrated, server)?;
+        keep_copies_away(&migrating, server)?;
         let setup = format!("{SETUP} {}", schema::show_gateway(server));
-        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
+        let session = Session::connect(server, &setup)?.answering_within(ANSWER_MAX);
         // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.
         let join = format!(
             "INSERT INTO node (id, name, epoch, instance, address, version, lease_until)
@@ -121,10 +116,10 @@ impl Member {
             let joined = match session.query(&join, &values) {
                 // Another node took the same number.
                 Err(error) if error.is_duplicate_key() => continue,
-                joined => joined.map_err(failed)?,
+                joined => joined?,
             };
             if let Some(row) = joined.first() {
-                let run = read_run(row, 0)?;
+                let run = NodeRun::read(row, 0)?;
                 return Ok(Member { session, run, schema: server.schema.clone() });
             }
             wait(NAME_PAUSE);
@@ -134,7 +129,7 @@ impl Member {
 
     /// Whether nothing was ever written to the store.
     pub(crate) fn is_new_store(&self) -> Result<bool, StoreError> {
-        let rows = self.session.query("SELECT 1 FROM writer WHERE commits = 0", &[]).map_err(failed)?;
+        let rows = self.session.query("SELECT 1 FROM writer WHERE commits = 0", &[])?;
         Ok(!rows.is_empty())
     }
 
@@ -148,8 +143,8 @@ impl Member {
                  writer.catalogue, node.notice
              FROM writer CROSS JOIN node WHERE writer.shard = 0"
         );
-        let ((id, epoch), lease) = (as_values(self.run), lease_ms());
-        let rows = self.session.query(&renew, &[&id, &epoch, &lease, &notice]).map_err(failed)?;
+        let ((id, epoch), lease) = (self.run.columns(), lease_ms());
+        let rows = self.session.query(&renew, &[&id, &epoch, &lease, &notice])?;
         let mut status = NodesStatus::default();
         for row in &rows {
             let read = || -> rusqlite::Result<_> {
@@ -163,11 +158,11 @@ impl Member {
                 ))
             };
             let (name, address, version, (is_alive, has_left), [renewed, commits, catalogue], notice) =
-                read().map_err(|error| failed(error.into()))?;
+                read().map_err(PostgresError::from)?;
             (status.is_renewed, status.commits) = (renewed > 0, commits.cast_unsigned());
             status.catalogue = catalogue.cast_unsigned();
-            status.writer = Some(read_run(row, 2)?).filter(|run| run.id != 0);
-            let run = read_run(row, 0)?;
+            status.writer = Some(NodeRun::read(row, 2)?).filter(|run| run.id != 0);
+            let run = NodeRun::read(row, 0)?;
             // The row is as it was before the renewal.
             let is_alive = is_alive || (run == self.run && status.is_renewed);
             status.nodes.push(NodeRow { run, name, address, version, is_alive, has_left, notice });
@@ -182,59 +177,51 @@ impl Member {
             "UPDATE node SET epoch = epoch + 1, lease_until = 0
              WHERE id = ?1 AND epoch = ?2 AND lease_until < {NOW} RETURNING 1"
         );
-        let (id, epoch) = as_values(run);
-        Ok(!self.session.query(&declare, &[&id, &epoch]).map_err(failed)?.is_empty())
+        let (id, epoch) = run.columns();
+        Ok(!self.session.query(&declare, &[&id, &epoch])?.is_empty())
     }
 
     /// Ends the writing connections of a dead node: a process that was stopped may hold the lock of a row.
     pub(crate) fn end_connections(&self, run: NodeRun) -> Result<(), StoreError> {
-        let name = application_name(&self.schema, run);
+        let name = run.application_name(&self.schema);
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
              WHERE application_name = ?1 AND datname = current_database() AND usename = current_user";
-        self.session.query(end, &[&name]).map_err(failed)?;
+        self.session.query(end, &[&name])?;
         Ok(())
     }
 
     /// Gives the lease back, so that another node takes over at once.
     pub(crate) fn leave(&self) -> Result<(), StoreError> {
-        let (id, epoch) = as_values(self.run);
+        let (id, epoch) = self.run.columns();
         let leave =
             "UPDATE node SET epoch = epoch + 1, lease_until = 0 WHERE id = ?1 AND epoch = ?2 RETURNING 1";
-        self.session.query(leave, &[&id, &epoch]).map_err(failed)?;
+        self.session.query(leave, &[&id, &epoch])?;
         Ok(())
     }
 }
 
 /// Keeps nodes and other copies away until the connection ends. Fails with [`StoreError::InUse`] if another copy is being made,
 /// or a node is joining.
-pub(super) fn keep_nodes_away(connection: &Connection, server: &Server) -> Result<(), StoreError> {
-    if is_locked(connection, COPY_LOCK)? { Ok(()) } else { Err(StoreError::InUse(server.name().into())) }
+pub(super) fn keep_nodes_away(session: &Session, server: &Server) -> Result<(), StoreError> {
+    if is_locked(session, COPY_LOCK)? { Ok(()) } else { Err(StoreError::InUse(server.name().into())) }
 }
 
 /// Keeps copies away until the connection ends. Fails with [`StoreError::BeingCopied`] if one is being made.
-fn keep_copies_away(connection: &Connection, server: &Server) -> Result<(), StoreError> {
-    if is_locked(connection, NODE_LOCK)? { Ok(()) } else { Err(StoreError::BeingCopied(server.name())) }
+fn keep_copies_away(session: &Session, server: &Server) -> Result<(), StoreError> {
+    if is_locked(session, NODE_LOCK)? { Ok(()) } else { Err(StoreError::BeingCopied(server.name())) }
 }
 
-fn is_locked(connection: &Connection, lock: &str) -> Result<bool, TableError> {
-    Ok(connection.query_row(lock, [], |row| row.get(0))?)
+fn is_locked(session: &Session, lock: &str) -> Result<bool, PostgresError> {
+    Ok(session.query(lock, &[])?.first().map(|row| values::get(row, 0)).transpose()?.unwrap_or(false))
 }
 
 /// Fails with [`StoreError::InUse`] if a gateway uses the store of a server.
-pub(super) fn check_unused(session: &Session, server: &Server) -> Result<(), StoreError> {
+pub(crate) fn check_unused(session: &Session, server: &Server) -> Result<(), StoreError> {
     let alive = format!("SELECT 1 FROM node WHERE lease_until > {NOW}");
-    if session.query(&alive, &[]).map_err(failed)?.is_empty() {
+    if session.query(&alive, &[])?.is_empty() {
         return Ok(());
     }
     Err(StoreError::InUse(server.name().into()))
-}
-
-fn read_run(row: &tokio_postgres::Row, column: usize) -> Result<NodeRun, StoreError> {
-    let read = || -> rusqlite::Result<_> {
-        let (id, epoch): (i64, i64) = (values::get(row, column)?, values::get(row, column + 1)?);
-        Ok(NodeRun { id: u32::try_from(id).unwrap_or(0), epoch: epoch.cast_unsigned() })
-    };
-    read().map_err(|error| failed(error.into()))
 }
 
 fn lease_ms() -> i64 {

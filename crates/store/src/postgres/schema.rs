@@ -7,7 +7,6 @@
 use crate::error::MigrationError;
 use crate::error::StoreError;
 use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
-use crate::sql::Error;
 use crate::sql::postgres::server::Server;
 use crate::sql::postgres::{Session, values};
 use crate::table_sql;
@@ -102,6 +101,14 @@ impl<'s> Schema<'s> {
         Ok(())
     }
 
+    /// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this schema only in part.
+    pub(super) fn check_complete(&self) -> Result<(), StoreError> {
+        if self.session.has_unfinished_copy()? {
+            return Err(StoreError::UnfinishedCopy(self.server.name()));
+        }
+        Ok(())
+    }
+
     /// Fails unless the schema has exactly the version that this release knows. Changes nothing.
     pub(super) fn check_current(&self) -> Result<(), TableError> {
         let SchemaStatus { place, found, known, .. } = self.status()?;
@@ -134,14 +141,14 @@ impl<'s> Schema<'s> {
         self.session.begin();
         let migrated = self.try_migrate(kinds);
         match migrated {
-            Ok(_) => self.session.commit(None).map_err(Error::from)?,
-            Err(_) => self.session.roll_back().map_err(Error::from)?,
+            Ok(_) => self.session.commit(None)?,
+            Err(_) => self.session.roll_back()?,
         }
         migrated
     }
 
     fn try_migrate(&self, kinds: MigrationKind) -> Result<Vec<MigrationStep>, TableError> {
-        let run = |sql: &str| self.session.run(sql).map_err(Error::from);
+        let run = |sql: &str| self.session.run(sql);
         run("SELECT pg_advisory_xact_lock(hashtext('hermod migration'))")?;
         run(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.server.schema))?;
         let status = self.status()?;
@@ -167,7 +174,7 @@ impl<'s> Schema<'s> {
             ))?;
             let values: [&dyn ToSql; 2] = [&last.number, &compatible_from];
             let insert = "INSERT INTO store_schema (version, compatible_from) VALUES (?1, ?2)";
-            self.session.execute(insert, &values).map_err(Error::from)?;
+            self.session.execute(insert, &values)?;
         }
         Ok(steps)
     }
@@ -180,7 +187,7 @@ impl<'s> Schema<'s> {
                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
             gateways(self.server)
         );
-        let rows = self.session.query(&sql, &[&number]).map_err(Error::from)?;
+        let rows = self.session.query(&sql, &[&number])?;
         let Some(row) = rows.first() else { return Ok(()) };
         match values::get(row, 0)? {
             0_i64 => Ok(()),
@@ -197,7 +204,7 @@ impl<'s> Schema<'s> {
         let marks =
             "SELECT to_regclass('schema_version') IS NOT NULL, to_regclass('store_schema') IS NOT NULL,
                  obj_description(to_regclass('store_schema'), 'pg_class')";
-        let marks = self.session.query(marks, &[]).map_err(Error::from)?;
+        let marks = self.session.query(marks, &[])?;
         let Some(marks) = marks.first() else { return Ok(Version::NONE) };
         let (has_older, has_table) = (values::get(marks, 0)?, values::get(marks, 1)?);
         let made_by: Option<String> = values::get(marks, 2)?;
@@ -207,8 +214,7 @@ impl<'s> Schema<'s> {
         if !has_table {
             return Ok(Version::NONE);
         }
-        let rows = self.session.query("SELECT version, compatible_from FROM store_schema", &[]);
-        let rows = rows.map_err(Error::from)?;
+        let rows = self.session.query("SELECT version, compatible_from FROM store_schema", &[])?;
         rows.first().map_or(Ok(Version::NONE), |row| {
             Ok(Version { found: values::get(row, 0)?, compatible_from: values::get(row, 1)? })
         })

@@ -4,20 +4,14 @@
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
 use super::upkeep::Upkeep;
-use super::{application_name, as_values};
 use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
 use crate::postgres::lease::Lease;
-use crate::sql::nodes::{KeptOutcomes, NodeRun, SentBy};
-use crate::sql::postgres::RowKey;
-use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{PostgresError, Session, values};
-use crate::sql::{Connection, Error};
-use crate::sql::{SqlTables, catalogue, copy_progress, nodes, webhook_events};
+use crate::sql::postgres::server::{NodeRun, SentBy, Server};
+use crate::sql::postgres::{HasSession, PostgresError, RowKey, Session, values};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::AnyOutcome;
-use hermod_engine::ops::CatalogueRow;
-use hermod_engine::tables::{TableError, Tables};
+use hermod_engine::tables::TableError;
 use rusqlite::ToSql;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -64,9 +58,9 @@ const LONG_ANSWER_MAX: Duration = Duration::from_secs(600);
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// The writer's connection.
-pub(crate) struct WritingSession {
-    connection: Connection,
+/// The writer's connection, and the right to write.
+pub(crate) struct WritingSession<C> {
+    connection: C,
     server: Server,
     run: NodeRun,
     /// How long the server may take to answer during a batch.
@@ -82,25 +76,24 @@ pub(crate) struct WritingSession {
 
 /// One batch. Dropping it without [`ServerBatch::commit`] undoes its changes.
 #[must_use = "a batch that is dropped is rolled back"]
-pub(crate) struct ServerBatch<'c>(&'c WritingSession);
+pub(crate) struct ServerBatch<'c, C: HasSession>(&'c WritingSession<C>);
 
-impl WritingSession {
+impl<C: HasSession + From<Session>> WritingSession<C> {
     /// Connects, and takes the right to write for a node. Returns none if another node has it.
     pub(crate) fn take(
         server: &Server,
         run: NodeRun,
         lease: Arc<Lease>,
-    ) -> Result<Option<WritingSession>, StoreError> {
-        let name = application_name(&server.schema, run);
+    ) -> Result<Option<WritingSession<C>>, StoreError> {
+        let name = run.application_name(&server.schema);
         let setup = format!("SET application_name = '{name}'; {SETUP} {END_EARLIER}");
-        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
-        let (id, epoch) = as_values(run);
-        let taken = session.query(TAKE_OVER, &[&id, &epoch]).map_err(failed)?;
+        let session = Session::connect(server, &setup)?.answering_within(ANSWER_MAX);
+        let (id, epoch) = run.columns();
+        let taken = session.query(TAKE_OVER, &[&id, &epoch])?;
         session.limit_answers(LONG_ANSWER_MAX);
         let Some((store, epoch, commits)) = read_writer(&taken)? else { return Ok(None) };
-        let connection = Connection::Postgres(Box::new(session));
         Ok(Some(WritingSession {
-            connection,
+            connection: session.into(),
             server: server.clone(),
             run,
             answer_max: Cell::new(ANSWER_MAX),
@@ -110,6 +103,16 @@ impl WritingSession {
             sequence: Cell::new(commits),
             upkeep: None,
         }))
+    }
+}
+
+impl<C: HasSession> WritingSession<C> {
+    pub(crate) fn connection(&self) -> &C {
+        &self.connection
+    }
+
+    fn session(&self) -> &Session {
+        self.connection.session()
     }
 
     /// Makes the partitions that are needed now, and looks after them from then on.
@@ -154,9 +157,9 @@ impl WritingSession {
         if !self.session().has_changes() {
             return Ok(());
         }
-        let ((id, epoch), number) = (as_values(last.node), last.number.cast_signed());
+        let ((id, epoch), number) = (last.node.columns(), last.number.cast_signed());
         let change = |table, sql, values: &[&dyn ToSql]| {
-            self.session().execute_later(RowKey { table, row: id }, sql, values).map_err(Error::from)
+            self.session().execute_later(RowKey { table, row: id }, sql, values)
         };
         change("applied", PUT_APPLIED, &[&id, &epoch, &number])?;
         change("outcome", DELETE_SETTLED, &[&id, &epoch, &last.settled.cast_signed()])?;
@@ -168,34 +171,10 @@ impl WritingSession {
     }
 
     /// Adds to the batch that the setup was changed, which other nodes look for.
-    pub(crate) fn note_catalogue(&self) -> Result<(), TableError> {
+    pub(crate) fn note_catalogue(&self) -> Result<(), PostgresError> {
         let key = RowKey { table: "writer", row: 0 };
         let count = "UPDATE writer SET catalogue = catalogue + 1 WHERE shard = ?1";
-        Ok(self.session().execute_later(key, count, &[&0_i64]).map_err(Error::from)?)
-    }
-
-    /// Returns the last operation of a node that was run, and the outcomes that are kept.
-    pub(crate) fn applied(&self, run: NodeRun) -> Result<(u64, KeptOutcomes), TableError> {
-        nodes::applied(&self.connection, run)
-    }
-
-    fn session(&self) -> &Session {
-        match &self.connection {
-            Connection::Postgres(session) => session,
-            Connection::Sqlite(_) => unreachable!("made in `open`"),
-        }
-    }
-
-    pub(crate) fn tables(&self) -> Tables<'_> {
-        SqlTables::of(&self.connection)
-    }
-
-    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
-        catalogue::read(&self.connection)
-    }
-
-    pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
-        webhook_events::count_waiting(&self.connection)
+        self.session().execute_later(key, count, &[&0_i64])
     }
 
     /// Returns the store's id and the last batch.
@@ -203,7 +182,7 @@ impl WritingSession {
         (self.store, self.sequence.get())
     }
 
-    pub(crate) fn begin(&self) -> ServerBatch<'_> {
+    pub(crate) fn begin(&self) -> ServerBatch<'_, C> {
         if self.session().take_was_silent() {
             self.answer_max.set((self.answer_max.get() * 2).min(ANSWER_LONGEST));
         }
@@ -215,7 +194,7 @@ impl WritingSession {
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         self.session().limit_answers(self.answer_max.get());
         match self.session().roll_back() {
-            Err(error) if !error.is_connection_lost() => return Err(failed(error)),
+            Err(error) if !error.is_connection_lost() => return Err(error.into()),
             // A transaction that was lost with its connection needs no rollback.
             _ => {}
         }
@@ -248,22 +227,22 @@ impl WritingSession {
         }
     }
 
-    fn commit(&self) -> Result<u64, TableError> {
+    fn commit(&self) -> Result<u64, PostgresError> {
         let session = self.session();
         if !session.has_changes() {
-            session.roll_back().map_err(Error::from)?;
+            session.roll_back()?;
             session.limit_answers(LONG_ANSWER_MAX);
             self.wait_for_lease();
             return Ok(self.sequence.get());
         }
         let next = self.sequence.get() + 1;
-        let (number, (id, run)) = (next.cast_signed(), as_values(self.run));
+        let (number, (id, run)) = (next.cast_signed(), self.run.columns());
         let values: [&dyn ToSql; 4] = [&number, &self.epoch.get(), &id, &run];
         match session.commit(Some((COUNT, &values))) {
             Ok(()) => {}
             Err(error) if error.is_division_by_zero() => self.exit_fenced(),
             Err(error) if error.is_connection_lost() => self.find_out(next, error)?,
-            Err(error) => return Err(Error::from(error).into()),
+            Err(error) => return Err(error),
         }
         self.sequence.set(next);
         self.answer_max.set(ANSWER_MAX);
@@ -273,19 +252,19 @@ impl WritingSession {
 
     /// Finds out whether a batch was committed whose answer was lost. Returns the error if it was not. Raising the epoch waits
     /// for a transaction of the lost connection that has counted, and makes one that has not yet counted fail.
-    fn find_out(&self, batch: u64, error: PostgresError) -> Result<(), TableError> {
+    fn find_out(&self, batch: u64, error: PostgresError) -> Result<(), PostgresError> {
         tracing::warn!(%error, batch, "The connection to PostgreSQL was lost during a commit; finding out whether it was done");
         // It may have been lost before anything was sent: then the session still has the batch.
         drop(self.session().roll_back());
         let mut pause = PAUSE_MIN;
-        let (id, epoch) = as_values(self.run);
+        let (id, epoch) = self.run.columns();
         loop {
             match self.session().query(TAKE_AGAIN, &[&id, &epoch]) {
                 Ok(taken) => {
                     let Some((_, epoch, commits)) = read_writer(&taken)? else { self.exit_fenced() };
                     self.epoch.set(epoch);
                     tracing::warn!(batch, was_committed = commits == batch, "Connected to PostgreSQL again");
-                    return if commits == batch { Ok(()) } else { Err(Error::from(error).into()) };
+                    return if commits == batch { Ok(()) } else { Err(error) };
                 }
                 Err(error) if error.is_connection_lost() => wait(pause),
                 Err(error) => {
@@ -302,14 +281,14 @@ impl WritingSession {
     }
 }
 
-impl ServerBatch<'_> {
+impl<C: HasSession> ServerBatch<'_, C> {
     /// Commits the batch. It is durable when this returns. Returns the number of the last batch.
-    pub(crate) fn commit(self) -> Result<u64, TableError> {
+    pub(crate) fn commit(self) -> Result<u64, PostgresError> {
         self.0.commit()
     }
 }
 
-impl Drop for ServerBatch<'_> {
+impl<C: HasSession> Drop for ServerBatch<'_, C> {
     fn drop(&mut self) {
         if self.0.session().is_in_transaction()
             && let Err(error) = self.0.roll_back()
@@ -319,24 +298,12 @@ impl Drop for ServerBatch<'_> {
     }
 }
 
-pub(super) fn failed(error: PostgresError) -> StoreError {
-    crate::sql::errors::store_error(error.into())
-}
-
-/// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this schema only in part.
-pub(super) fn check_no_unfinished_copy(connection: &Connection, server: &Server) -> Result<(), StoreError> {
-    if copy_progress::is_unfinished(connection).map_err(TableError::from)? {
-        return Err(StoreError::UnfinishedCopy(server.name()));
-    }
-    Ok(())
-}
-
 /// The store's id, the epoch and the number of commits.
-fn read_writer(rows: &[tokio_postgres::Row]) -> Result<Option<([u8; 16], i64, u64)>, StoreError> {
+fn read_writer(rows: &[tokio_postgres::Row]) -> Result<Option<([u8; 16], i64, u64)>, PostgresError> {
     let read = |row: &tokio_postgres::Row| -> Result<_, rusqlite::Error> {
         Ok((values::get(row, 0)?, values::get(row, 1)?, values::get::<i64>(row, 2)?.cast_unsigned()))
     };
-    rows.first().map(read).transpose().map_err(|error| failed(error.into()))
+    Ok(rows.first().map(read).transpose()?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "no event says that a server can be reached again")]

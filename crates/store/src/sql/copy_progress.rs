@@ -11,11 +11,13 @@ const DROP: &str = "DROP TABLE store_copy_table; DROP TABLE store_copy";
 
 /// Whether the database has an unfinished copy.
 pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool> {
-    let sql = match connection {
-        Connection::Sqlite(_) => "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'store_copy'",
-        Connection::Postgres(_) => "SELECT to_regclass('store_copy') IS NOT NULL",
-    };
-    connection.query_row(sql, [], |row| row.get(0))
+    match connection {
+        Connection::Sqlite(connection) => {
+            let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'store_copy'";
+            Ok(connection.query_row(sql, [], |row| row.get(0))?)
+        }
+        Connection::Postgres(session) => Ok(session.has_unfinished_copy()?),
+    }
 }
 
 /// Returns what the unfinished copy is of: the state of a store, which changes with every batch.

@@ -1,28 +1,29 @@
-//! Converts errors of SQLite to errors of the store.
+//! Converts errors of the databases to errors of the store.
 
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::sql::Error;
+use crate::sql::postgres::PostgresError;
 use hermod_engine::tables::TableError;
 use rusqlite::{ErrorCode, ffi};
 
 /// Returns the store's error for an error of a statement.
 pub(crate) fn store_error(error: Error) -> StoreError {
-    let kind = match &error {
-        Error::Sqlite(error) => kind_of(error),
-        Error::Postgres(error) if error.is_connection_lost() => BackendErrorKind::ConnectionLost,
-        Error::Postgres(error) if error.is_full() => BackendErrorKind::DiskFull,
-        Error::Postgres(error) if error.is_interrupted() => BackendErrorKind::Interrupted,
-        Error::Postgres(_) => BackendErrorKind::Other,
-    };
-    StoreError::Backend(BackendError::new(kind, error))
+    match error {
+        Error::Sqlite(error) => StoreError::Backend(BackendError::new(kind_of(&error), error)),
+        Error::Postgres(error) => error.into(),
+    }
 }
 
-/// Returns the store's error if this is an error of SQLite, and the error itself otherwise.
-pub(crate) fn from_sqlite(
+/// Returns the store's error if this is an error of a database, and the error itself otherwise.
+pub(crate) fn from_database(
     error: Box<dyn std::error::Error + Send + Sync>,
 ) -> Result<StoreError, Box<dyn std::error::Error + Send + Sync>> {
     let error = match error.downcast::<Error>() {
         Ok(error) => return Ok(store_error(*error)),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<PostgresError>() {
+        Ok(error) => return Ok((*error).into()),
         Err(error) => error,
     };
     error.downcast::<rusqlite::Error>().map(|error| store_error((*error).into()))

@@ -67,7 +67,7 @@ pub(crate) use rusqlite::{ToSql, params};
 pub(crate) use statement::{Params, SqlStatement};
 
 use hermod_engine::tables::{ChangeLog, Tables};
-use postgres::Session;
+use postgres::{HasSession, Session};
 use std::cell::RefCell;
 use std::ops::Deref;
 
@@ -101,6 +101,23 @@ pub(crate) fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>
 pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
     Postgres(Box<Session>),
+}
+
+impl From<Session> for Connection {
+    fn from(session: Session) -> Connection {
+        Connection::Postgres(Box::new(session))
+    }
+}
+
+impl HasSession for Connection {
+    fn session(&self) -> &Session {
+        match self {
+            Connection::Postgres(session) => session,
+            Connection::Sqlite(_) => {
+                unreachable!("only the store on a server uses PostgreSQL's own functions")
+            }
+        }
+    }
 }
 
 /// A transaction, through which its connection is used. Dropping it without [`Transaction::commit`] rolls it back.

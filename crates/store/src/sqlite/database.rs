@@ -3,7 +3,6 @@
 use crate::data_folder::lock::{self, FolderLock};
 use crate::error::StoreError;
 use crate::sql::Connection;
-use crate::sql::readers::Readers;
 use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::schema;
 use crate::sqlite::writing::WritingConnection;
@@ -11,50 +10,39 @@ use hermod_engine::tables::TableError;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The readers of the database, and the lock on its folder.
+/// How far its batches have come, and the lock on its folder.
 pub(crate) struct Database {
     folder: PathBuf,
-    readers: Readers,
     progress: Arc<BatchNumbers>,
     /// Held for as long as the store is open.
     lock: Mutex<Option<FolderLock>>,
 }
 
 impl Database {
-    /// Opens the database for the writer and for readers. Creates the folder and the database if they do not exist. Fails with
+    /// Opens the database for the writer. Creates the folder and the database if they do not exist. Fails with
     /// [`StoreError::InUse`] if another process has it open.
     pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreError> {
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let progress = Arc::new(BatchNumbers::default());
         let writing = WritingConnection::open(folder, progress.clone())?;
-        let readers = Readers::open_with(|| schema::open_for_reading(folder))?;
         let (folder, lock) = (folder.to_owned(), Mutex::new(Some(lock)));
-        Ok((Database { folder, readers, progress, lock }, writing))
+        Ok((Database { folder, progress, lock }, writing))
     }
 
     /// Returns how far the batches have come.
-    pub(crate) fn progress(&self) -> &BatchNumbers {
+    pub(crate) fn progress(&self) -> &Arc<BatchNumbers> {
         &self.progress
     }
 
-    pub(crate) fn shared_progress(&self) -> Arc<BatchNumbers> {
-        self.progress.clone()
+    /// Returns a connection that reads.
+    pub(crate) fn reader(&self) -> Result<Connection, TableError> {
+        schema::open_for_reading(&self.folder)
     }
 
-    /// Runs a read on one of the readers' connections: see [`Readers::run`]. It sees every batch that was committed before.
-    pub(crate) async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.progress.wait_until_visible().await?;
-        self.readers.run(read).await
-    }
-
-    /// Makes later reads fail with [`StoreError::Closed`], and releases the lock on the folder. Running reads complete. The
-    /// writer is closed already: the database is left without a log, unless a process still reads it.
+    /// Releases the lock on the folder. The writer is closed already: the database is left without a log, unless a process still
+    /// reads it.
     pub(crate) fn close(&self) {
-        self.readers.close();
         let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if lock.is_some()
             && let Err(error) = schema::close_log(&self.folder).map_err(StoreError::from)

@@ -10,7 +10,8 @@ use crate::data_folder::disk::Disk;
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::journal::Journal;
 use crate::sql::Connection;
-use crate::sql::{SqlTables, catalogue, errors, webhook_events};
+use crate::sql::read_results::StorePosition;
+use crate::sql::{SqlTables, errors};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::progress::BatchNumbers;
@@ -19,7 +20,6 @@ use crate::sqlite::replaying::apply;
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{audit_head, copying, schema};
 use hermod_domain::audit::{AuditEnd, AuditKey};
-use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
 use metrics::{Counter, Gauge, counter, gauge};
 use std::cell::{Cell, RefCell};
@@ -118,15 +118,14 @@ impl WritingConnection {
         SqlTables::logged(&self.connection, &self.changes)
     }
 
-    /// Returns all entries of the setup.
-    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
-        catalogue::read(&self.connection)
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     /// Returns the id of this database, and the last batch in the journal.
-    pub(crate) fn store_position(&self) -> Result<([u8; 16], u64), TableError> {
+    pub(crate) fn store_position(&self) -> Result<StorePosition, TableError> {
         let history = schema::journal_position(&self.connection)?.history;
-        Ok((history.0, self.journal.borrow().last_sequence()))
+        Ok(StorePosition { id: history.0, sequence: self.journal.borrow().last_sequence() })
     }
 
     /// Writes the end of the audit log to its file.
@@ -134,11 +133,6 @@ impl WritingConnection {
         if let Err(error) = audit_head::keep(&self.folder, &self.connection, key, end) {
             tracing::error!(%error, "The end of the audit log could not be written to its file");
         }
-    }
-
-    /// Returns how many webhook events wait, at all endpoints.
-    pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
-        webhook_events::count_waiting(&self.connection)
     }
 
     /// Begins a batch.

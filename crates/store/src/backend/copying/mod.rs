@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::postgres;
 use crate::postgres::PepperFingerprint;
 use crate::sql::copied_rows::{self, CopiedTable, in_transaction};
+use crate::sql::postgres::HasSession as _;
 use crate::sql::postgres::server::Server;
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, Error, copy_progress as progress, nodes, params};
@@ -50,7 +51,7 @@ pub(crate) fn copy_to_server(
     on_step: &mut dyn FnMut(CopyStep<'_>),
 ) -> Result<CopyReport, StoreError> {
     let (lock, source) = recovery::lock_completed(folder)?;
-    let target = postgres::open_copy_target(server, pepper)?;
+    let target = Connection::from(postgres::open_copy_target(server, pepper)?);
     let (of, place) = (nodes::store_position(&source)?, server.name());
     if !progress::is_unfinished(&target).map_err(TableError::from)? {
         if nodes::store_position(&target)?.id == of.id {
@@ -58,7 +59,7 @@ pub(crate) fn copy_to_server(
         }
         tables::check_empty(&target, &place)?;
         in_transaction(&target, || {
-            postgres::claim_pepper(&target, pepper)?;
+            postgres::claim_pepper(target.session(), pepper)?;
             tables::begin(&source, &target, of)
         })?;
     }
@@ -67,7 +68,7 @@ pub(crate) fn copy_to_server(
     on_step(CopyStep::Comparing);
     copying.complete()?;
     let original = audit::audit(folder, AuditProof::default(), || false)?;
-    let copy = audit::audit_connection(&postgres::unchecked_auditor(server)?, None)?;
+    let copy = audit::audit_connection(&postgres::unchecked_auditor(server)?.into(), None)?;
     let (report, target) = copying.into_report(&original, copy)?;
     end_on_server(&target)?;
     drop(lock);
@@ -84,7 +85,7 @@ pub(crate) fn copy_to_folder(
 ) -> Result<CopyReport, StoreError> {
     lock::make_folder(folder)?;
     let lock = FolderLock::take(folder)?;
-    let source = postgres::open_copy_source(server, pepper)?;
+    let source = Connection::from(postgres::open_copy_source(server, pepper)?);
     let snapshot = source.snapshot().map_err(TableError::from)?;
     let of = nodes::store_position(&source)?;
     let target = copy_target::open(folder, of, |target| {
@@ -94,12 +95,12 @@ pub(crate) fn copy_to_folder(
     copying.copy_rows(on_step)?;
     on_step(CopyStep::Comparing);
     copying.complete()?;
-    let original = audit::audit_connection(&postgres::unchecked_auditor(server)?, None)?;
+    let original = audit::audit_connection(&postgres::unchecked_auditor(server)?.into(), None)?;
     let copy = audit::audit_connection(&copying.target, None)?;
     let (report, target) = copying.into_report(&original, copy)?;
     drop(snapshot);
     // The lock of the copy may have been lost with its connection.
-    postgres::check_copy_source(&source, server)?;
+    postgres::check_unused(source.session(), server)?;
     if nodes::store_position(&source)? != of {
         return Err(CopyError::Differs("a gateway has written to the source meanwhile".to_owned()).into());
     }

@@ -74,8 +74,8 @@ pub(super) fn check_empty(target: &Connection, place: &str) -> Result<(), TableE
 pub(super) fn begin(source: &Connection, target: &Connection, of: StorePosition) -> Result<(), TableError> {
     let names = names(source)?;
     progress::make(target, of, &names)?;
-    if let Connection::Postgres(_) = target {
-        postgres::make_partitions(target, ids_of(source, MESSAGES)?, ids_of(source, TEXTS)?)?;
+    if let Connection::Postgres(session) = target {
+        postgres::make_partitions(session, ids_of(source, MESSAGES)?, ids_of(source, TEXTS)?)?;
     }
     let tables = SqlTables { connection: target };
     for name in &names {

@@ -5,7 +5,6 @@ use crate::record::FilledMessage;
 use crate::record::database::writing::{Flush, RecordConnection};
 use crate::record::pending::PendingMessage;
 use crate::record::tally::SharedCollected;
-use crate::sql::read_results::StorePosition;
 use crate::sqlite::database::Database;
 use hermod_domain::time::Timestamp;
 use std::path::Path;
@@ -21,10 +20,10 @@ impl RecordFiller {
     /// Opens the record of a store. Fails with [`StoreError::InUse`] if the store is open.
     pub fn open(folder: &Path) -> Result<RecordFiller, StoreError> {
         let (store, main) = Database::open(folder)?;
-        let (id, sequence) = main.store_position()?;
+        let position = main.store_position()?;
         main.close();
         store.close();
-        let record = RecordConnection::open(folder, StorePosition { id, sequence })?;
+        let record = RecordConnection::open(folder, position)?;
         let collected = SharedCollected::default();
         *collected.lock() = Arc::new(record.read_collected()?);
         Ok(RecordFiller { record, collected })

@@ -1,5 +1,6 @@
 //! Why PostgreSQL did not do something.
 
+use crate::error::{BackendError, BackendErrorKind, StoreError};
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
@@ -57,6 +58,21 @@ impl PostgresError {
     /// Whether the server has no room for more.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, PostgresError::Server(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+}
+
+impl From<PostgresError> for StoreError {
+    fn from(error: PostgresError) -> StoreError {
+        let kind = if error.is_connection_lost() {
+            BackendErrorKind::ConnectionLost
+        } else if error.is_full() {
+            BackendErrorKind::DiskFull
+        } else if error.is_interrupted() {
+            BackendErrorKind::Interrupted
+        } else {
+            BackendErrorKind::Other
+        };
+        StoreError::Backend(BackendError::new(kind, error))
     }
 }
 

@@ -13,4 +13,4 @@ pub(crate) mod values;
 
 pub(crate) use error::PostgresError;
 pub(crate) use queue::RowKey;
-pub(crate) use session::Session;
+pub(crate) use session::{HasSession, Session};

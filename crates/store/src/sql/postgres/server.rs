@@ -1,7 +1,10 @@
-//! The PostgreSQL server of a store.
+//! The PostgreSQL server of a store, and its nodes.
 
+use super::error::PostgresError;
+use super::values;
 use crate::error::StoreError;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
@@ -52,6 +55,40 @@ pub struct NodeListener {
     /// The address of the socket as other nodes reach it.
     pub address: String,
     pub key: NodeKey,
+}
+
+/// A node, and which run of it: a process that is started again has the next epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NodeRun {
+    pub(crate) id: u32,
+    pub(crate) epoch: u64,
+}
+
+impl NodeRun {
+    /// Returns its columns.
+    pub(crate) fn columns(self) -> (i64, i64) {
+        (i64::from(self.id), self.epoch.cast_signed())
+    }
+
+    /// Reads its two columns, of which `column` is the first.
+    pub(crate) fn read(row: &tokio_postgres::Row, column: usize) -> Result<NodeRun, PostgresError> {
+        let (id, epoch): (i64, i64) = (values::get(row, column)?, values::get(row, column + 1)?);
+        Ok(NodeRun { id: u32::try_from(id).unwrap_or(0), epoch: epoch.cast_unsigned() })
+    }
+
+    /// Returns the name under which PostgreSQL lists the connection that writes for this run.
+    pub(crate) fn application_name(self, schema: &str) -> String {
+        format!("hermod {:08x} {}.{}", crc32c::crc32c(schema.as_bytes()), self.id, self.epoch)
+    }
+}
+
+/// The node that sent an operation, and the operation's number there: the first one of a process is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SentBy {
+    pub node: NodeRun,
+    pub number: u64,
+    /// Up to this number the node has the answers to all its operations.
+    pub settled: u64,
 }
 
 impl Server {

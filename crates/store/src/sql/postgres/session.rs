@@ -5,7 +5,7 @@ use super::dialect;
 use super::error::{PostgresError, Result};
 use super::queue::{ChangeQueue, Group, QueuedStatement, RowKey};
 use super::sending::{begin_if, rows, rows_of_many, run_groups};
-use super::values::{ColumnValues, ParameterValue, parameters};
+use super::values::{self, ColumnValues, ParameterValue, parameters};
 use crate::sql::postgres::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
@@ -47,6 +47,11 @@ pub(crate) struct Session {
 enum Begun {
     Here,
     AtTheServer,
+}
+
+/// A connection that is known to be one to PostgreSQL.
+pub(crate) trait HasSession {
+    fn session(&self) -> &Session;
 }
 
 #[derive(Clone)]
@@ -313,6 +318,12 @@ impl Session {
         let is_due = queue.is_full() || self.transaction.get().is_none();
         drop(queue);
         if is_due { self.send_queued(client) } else { Ok(()) }
+    }
+
+    /// Whether a store was copied to the schema only in part.
+    pub(crate) fn has_unfinished_copy(&self) -> Result<bool> {
+        let found = self.query("SELECT to_regclass('store_copy') IS NOT NULL", &[])?;
+        Ok(found.first().map(|row| values::get(row, 0)).transpose()?.unwrap_or(false))
     }
 
     /// Runs several statements without parameters.
