@@ -3,7 +3,7 @@
 use crate::data_folder::disk::Disk;
 use crate::error::StoreError;
 use crate::postgres;
-use crate::sql::postgres::server::SentBy;
+use crate::postgres::server::SentBy;
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, SqlTables};
 use crate::sqlite::writing;

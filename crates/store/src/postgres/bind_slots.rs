@@ -5,8 +5,8 @@
 //! claim whose answer was lost. A thread deletes them, and a claim does so first for its own connection.
 
 use crate::error::StoreError;
-use crate::sql::postgres::server::{NodeRun, Server};
-use crate::sql::postgres::{PostgresError, Session, values};
+use crate::postgres::server::{NodeRun, Server};
+use crate::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::ConnectionId;
 use rusqlite::ToSql;
 use std::collections::{BTreeMap, BTreeSet};

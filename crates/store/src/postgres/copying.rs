@@ -6,8 +6,8 @@ use super::partitions;
 use super::schema::Schema;
 use crate::error::CopyError;
 use crate::error::StoreError;
-use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{PostgresError, Session};
+use crate::postgres::server::Server;
+use crate::postgres::{PostgresError, Session};
 use hermod_domain::ids::MessageId;
 
 /// A step that the server loses in a crash is copied again; the end of the copy is synced.

@@ -2,8 +2,8 @@
 //! to its node until the node gives it back or is declared dead. The lock for changes of the setup is here too.
 
 use crate::error::StoreError;
-use crate::sql::postgres::Session;
-use crate::sql::postgres::server::{NodeRun, Server};
+use crate::postgres::Session;
+use crate::postgres::server::{NodeRun, Server};
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};

@@ -6,8 +6,8 @@
 use super::schema::{self, Schema};
 use crate::error::StoreError;
 use crate::postgres::lease::LEASE;
-use crate::sql::postgres::server::{NodeRun, Server};
-use crate::sql::postgres::{PostgresError, Session, values};
+use crate::postgres::server::{NodeRun, Server};
+use crate::postgres::{PostgresError, Session, values};
 use rusqlite::ToSql;
 use std::time::Duration;
 

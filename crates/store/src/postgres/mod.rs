@@ -1,16 +1,26 @@
-//! The store on a PostgreSQL server: its schema and partitions, the connection that writes it, its readers, the leases and slots of
-//! its nodes, and a server as a side of a copy.
+//! PostgreSQL: connections to a server with the SQL of the tables translated for it, and the store on one, with its schema and
+//! partitions, the right to write it, the leases and slots of its nodes, and a server as a side of a copy.
 
+pub(crate) mod binary_rows;
 mod bind_slots;
+mod connecting;
 mod copying;
 mod database;
+mod dialect;
+mod error;
 pub(crate) mod lease;
 mod link_slots;
 mod membership;
 mod partitions;
+mod queue;
 mod schema;
 pub(crate) mod schema_status;
+mod sending;
+pub(crate) mod server;
+mod session;
+mod tls;
 mod upkeep;
+pub(crate) mod values;
 mod writing;
 
 pub use bind_slots::BindSlot;
@@ -20,6 +30,9 @@ pub use database::PepperFingerprint;
 pub(crate) use database::{
     PostgresDatabase, auditor, claim_pepper, migrate, schema_status, unchecked_auditor,
 };
+pub(crate) use error::PostgresError;
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};
 pub(crate) use membership::{Member, NodeRow, NodesStatus, check_unused};
+pub(crate) use queue::RowKey;
+pub(crate) use session::{HasSession, Session};
 pub(crate) use writing::{ServerBatch, WritingSession};

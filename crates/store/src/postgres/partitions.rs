@@ -7,7 +7,7 @@
 //! the table wait behind it, and is tried again later. Each table has its own transaction: a transaction with locks on both
 //! could wait for a reader that waits for it.
 
-use crate::sql::postgres::{PostgresError, Session, values};
+use crate::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use rusqlite::ToSql;

@@ -7,8 +7,8 @@
 use crate::error::MigrationError;
 use crate::error::StoreError;
 use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
-use crate::sql::postgres::server::Server;
-use crate::sql::postgres::{Session, values};
+use crate::postgres::server::Server;
+use crate::postgres::{Session, values};
 use crate::table_sql;
 use hermod_engine::tables::{CHANGES_FINGERPRINT, TableError, fingerprint};
 use rusqlite::ToSql;

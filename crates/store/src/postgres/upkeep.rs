@@ -3,7 +3,7 @@
 
 use super::partitions::{MESSAGES, TEXTS};
 use crate::data_folder::disk::Disk;
-use crate::sql::postgres::{PostgresError, Session, values};
+use crate::postgres::{PostgresError, Session, values};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;
 use std::cell::Cell;

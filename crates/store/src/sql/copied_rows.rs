@@ -2,8 +2,8 @@
 
 use crate::error::CopyError;
 use crate::error::StoreError;
-use crate::sql::postgres::binary_rows::ColumnType;
-use crate::sql::postgres::{PostgresError, Session, binary_rows, values};
+use crate::postgres::binary_rows::ColumnType;
+use crate::postgres::{PostgresError, Session, binary_rows, values};
 use crate::sql::{Connection, copy_progress as progress};
 use bytes::BytesMut;
 use hermod_engine::tables::TableError;

@@ -1,6 +1,6 @@
 //! Why a statement failed.
 
-use crate::sql::postgres;
+use crate::postgres;
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 

@@ -1,8 +1,8 @@
 //! Converts errors of the databases to errors of the store.
 
 use crate::error::{BackendError, BackendErrorKind, StoreError};
+use crate::postgres::PostgresError;
 use crate::sql::Error;
-use crate::sql::postgres::PostgresError;
 use hermod_engine::tables::TableError;
 use rusqlite::{ErrorCode, ffi};
 

@@ -40,7 +40,6 @@ pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
 pub(crate) mod part_rows;
 pub(crate) mod parts;
-pub(crate) mod postgres;
 pub(crate) mod purging;
 pub(crate) mod read_results;
 pub(crate) mod readers;
@@ -60,14 +59,14 @@ pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;
 pub(crate) mod webhook_purging;
 
+pub(crate) use crate::postgres::RowKey;
 pub(crate) use error::{Error, OptionalExtension, Result};
-pub(crate) use postgres::RowKey;
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::{ToSql, params};
 pub(crate) use statement::{Params, SqlStatement};
 
+use crate::postgres::{HasSession, Session};
 use hermod_engine::tables::{ChangeLog, Tables};
-use postgres::{HasSession, Session};
 use std::cell::RefCell;
 use std::ops::Deref;
 

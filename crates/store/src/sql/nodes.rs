@@ -1,6 +1,6 @@
 //! Nodes and the operations that they sent: what only a database that several nodes share has.
 
-use crate::sql::postgres::server::NodeRun;
+use crate::postgres::server::NodeRun;
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, OptionalExtension, params};
 use hermod_engine::commands::AnyOutcome;

@@ -1,7 +1,7 @@
 //! The rows of a query.
 
 use super::error::{Error, Result};
-use crate::sql::postgres::values;
+use crate::postgres::values;
 use rusqlite::types::{FromSql, ValueRef};
 
 /// The rows of a query that are not read yet.

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::row::{Row, Rows};
-use crate::sql::postgres::{RowKey, Session};
+use crate::postgres::{RowKey, Session};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 

@@ -3,8 +3,8 @@
 use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::postgres;
+use crate::postgres::binary_rows::ColumnType;
 use crate::sql::copied_rows::{CopiedTable, quoted};
-use crate::sql::postgres::binary_rows::ColumnType;
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, Row, SqlTables, copy_progress as progress};
 use hermod_domain::ids::MessageId;

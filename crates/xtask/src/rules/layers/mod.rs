@@ -109,7 +109,6 @@ const DRIVERS: &[Ban] =
 /// Paths that only the backends of the store may name. Reads of `sql` run on every database.
 const BACKEND_FOLDERS: &[Ban] = &[
     Ban { path: "crate::sql::SqlTables", instead: "ask a backend for its tables" },
-    Ban { path: "crate::sql::postgres", instead: "ask a backend, so that another database can answer" },
     Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" },
     Ban { path: "crate::postgres", instead: "ask a backend, so that another database can answer" },
 ];

@@ -2,7 +2,7 @@
 
 use super::error::{PostgresError, Result};
 use super::tls::Encryption;
-use crate::sql::postgres::server::Server;
+use crate::postgres::server::Server;
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::runtime::Runtime;

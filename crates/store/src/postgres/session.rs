@@ -6,7 +6,7 @@ use super::error::{PostgresError, Result};
 use super::queue::{ChangeQueue, Group, QueuedStatement, RowKey};
 use super::sending::{begin_if, rows, rows_of_many, run_groups};
 use super::values::{self, ColumnValues, ParameterValue, parameters};
-use crate::sql::postgres::server::Server;
+use crate::postgres::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
 use futures_util::future::{join, join3, join4};
