@@ -4,7 +4,7 @@ use crate::backend::read_results::WaitingPage;
 use crate::error::StoreError;
 use crate::operations::MessageStore;
 use crate::record::database::text;
-use crate::sql::records;
+use crate::sql::messages;
 use crate::sql::{engine_reads, waiting_messages};
 use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
@@ -85,7 +85,7 @@ impl MessageStore<'_> {
 
     /// Returns a message of this account.
     pub async fn find(self, account: AccountId, id: MessageId) -> Result<Option<MessageRecord>, StoreError> {
-        self.0.read(move |database| records::message(database, account, id)).await
+        self.0.read(move |database| messages::find(database, account, id)).await
     }
 
     /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.

@@ -3,7 +3,7 @@
 use crate::sql::Connection;
 use crate::sql::account_statement::{STATEMENT_ENTRIES_MAX, StatementRows, compute_statement};
 use crate::sql::inbound::read_mo_message;
-use crate::sql::{SqlTables, balances, day_totals, ledger, parts, records, waiting_messages};
+use crate::sql::{SqlTables, balances, day_totals, ledger, messages, parts, waiting_messages};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
@@ -31,7 +31,7 @@ pub(crate) fn message_named(
     name: MessageName,
 ) -> Result<Option<MessageRecord>, TableError> {
     match named(connection, account, name)? {
-        Some(id) => records::message(connection, account, id),
+        Some(id) => messages::find(connection, account, id),
         None => Ok(None),
     }
 }

@@ -43,7 +43,6 @@ pub(crate) mod parts;
 pub(crate) mod purging;
 pub(crate) mod read_results;
 pub(crate) mod readers;
-pub(crate) mod records;
 pub(crate) mod reports;
 pub(crate) mod reviews;
 mod row;
