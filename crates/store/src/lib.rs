@@ -1,8 +1,10 @@
 //! The durable store. One writer thread groups waiting commands into one transaction and one fsync; each command is
 //! written completely or not at all.
 //!
-//! [`Store`] is the same for every database: it sends commands to the writer and reads beside it. Two enums in `backend`
-//! hold what differs: the reads, and the writer's transactions. Only `sqlite` contains SQL.
+//! [`Store`] is the same for every database: it sends commands to the writer and reads beside it. `backend` holds what
+//! differs: how reads and the writer's transactions are begun and ended. `sql` has the SQL that runs on both databases,
+//! `table_sql` derives some of it from the descriptions of tables; what only one of them understands is in `sqlite` and
+//! `postgres`. The record and the audit have SQL of their own, in `record/database` and `audit`.
 
 mod audit;
 mod backend;
@@ -20,7 +22,7 @@ mod sqlite;
 mod table_sql;
 mod writer;
 
-pub use audit::report::{AuditReport, RecordAudit, Violation};
+pub use audit::report::{AuditReport, Violation};
 pub use backend::copying::{CopyReport, CopyStep};
 pub use backend::{
     AUDIT_HEAD_FILE, AuditProof, MigrationKind, MigrationStep, NodeKey, NodeListener, NodeOptions, NodeRun,
@@ -39,5 +41,6 @@ pub use operations::{
     MoneyStore, NodeInfo, OpenOptions, OptOutStore, PURGED_PER_STEP_MAX, ReceiptStore, ReceiverPort,
     RecordStore, ReportStore, ReviewStore, SetAsideStore, SetupStore, Store, UserTokenStore, WebhookStore,
 };
+pub use record::database::comparing::RecordAudit;
 pub use record::database::filler::RecordFiller;
 pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};

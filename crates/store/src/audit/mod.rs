@@ -2,15 +2,15 @@
 //! trusted.
 
 mod log_rules;
-mod record_rules;
 pub(crate) mod report;
 mod rules;
 mod setup_rules;
 mod webhook_rules;
 
-use crate::audit::report::{AuditReport, RecordAudit, Violation};
+use crate::audit::report::{AuditReport, Violation};
 use crate::data_folder::lock;
 use crate::error::StoreError;
+use crate::record::database::comparing::{self, Attached, Difference, RecordAudit};
 use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, RowKey};
 use crate::sql::{idempotency_keys, jobs, message_texts, parts, purging};
@@ -22,7 +22,6 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
-use record_rules::Attached;
 use rules::{PURGED_ROWS_RULE, RULES, Rule};
 use std::path::Path;
 use webhook_rules::WEBHOOK_RULES;
@@ -50,7 +49,7 @@ pub(crate) fn audit(
     handler
         .progress_handler(STEPS_PER_CHECK, Some(move || stop() || is_waited_for()))
         .map_err(TableError::from)?;
-    let record = record_rules::attach(&connection, folder)?;
+    let record = comparing::attach(&connection, folder)?;
     let audited = read(&connection, &record, proof).map_err(|error| StoreError::from(error).or_too_long());
     match audited {
         Err(StoreError::ReadTooLong) if is_opened() => Err(StoreError::InUse(folder.to_owned())),
@@ -99,8 +98,43 @@ fn read(connection: &Connection, record: &Attached, proof: AuditProof) -> Result
     check_parts(&snapshot, &mut report)?;
     check_pages(&snapshot, &mut report)?;
     let first_kept = purging::purged_before(&snapshot, PurgeMark::Records)?;
-    report.record = record_rules::compare(&snapshot, record, first_kept, &mut report)?;
+    report.record = compare_record(&snapshot, record, first_kept, &mut report)?;
     Ok(report)
+}
+
+/// Compares the attached record with the store. A damaged one is a violation, and stops nothing else.
+fn compare_record(
+    connection: &Connection,
+    attached: &Attached,
+    first_kept: i64,
+    report: &mut AuditReport,
+) -> Result<RecordAudit, TableError> {
+    let error = match attached {
+        Attached::None => return Ok(RecordAudit::None),
+        Attached::Damaged(error) => error.to_string(),
+        Attached::Yes => {
+            let mut messages = Listed::new("the record has every message as the store has it");
+            let (rule, mut sums) = ("the statistics have the sums of the messages", Vec::new());
+            let compared = comparing::compare(connection, first_kept, &mut |difference| match difference {
+                Difference::Message(detail) => messages.add(detail, report),
+                Difference::Sum(detail) => sums.push(Violation { rule, detail }),
+            });
+            messages.end(report);
+            report.violations.append(&mut sums);
+            let error = match compared {
+                Ok(compared) => return Ok(compared),
+                Err(error) => error,
+            };
+            let is_unreadable = error.is_unreadable();
+            let error = StoreError::from(error);
+            if !is_unreadable && !error.is_file_damaged() {
+                return Err(error.into());
+            }
+            error.to_string()
+        }
+    };
+    report.violations.push(Violation { rule: "the record can be read", detail: error });
+    Ok(RecordAudit::Unusable)
 }
 
 /// Checks that every valid idempotency key has its message, and every message at most one key.

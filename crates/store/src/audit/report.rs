@@ -1,5 +1,6 @@
 //! The report of an audit.
 
+use crate::record::database::comparing::RecordAudit;
 use hermod_domain::audit::AuditEnd;
 use hermod_domain::time::Timestamp;
 
@@ -24,21 +25,6 @@ pub struct AuditReport {
     /// Whether the audit log has rows, and the folder of the embedded store lacks the file with its end.
     pub lacks_audit_file: bool,
     pub violations: Vec<Violation>,
-}
-
-/// How an audit found the record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RecordAudit {
-    /// The folder has none.
-    #[default]
-    None,
-    /// It has this many messages, and was compared with the store.
-    Compared { messages: u64 },
-    /// It is behind the store: it lacks messages, and has some as open that have ended. It catches up while the gateway runs,
-    /// and was not compared.
-    Behind { missing: u64, outdated: u64 },
-    /// It is replaced at the next start: it is damaged, or belongs to another release or another store.
-    Unusable,
 }
 
 /// One row, or group of rows, that violates a rule.

@@ -1,6 +1,7 @@
 //! The database of the record: a SQLite file of its own in the data folder, `record.db`.
 
 pub(crate) mod checking;
+pub(crate) mod comparing;
 pub(crate) mod counting;
 pub(crate) mod erasing;
 pub(crate) mod figures;

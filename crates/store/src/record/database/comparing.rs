@@ -1,8 +1,6 @@
 //! Compares the record with the store: every message, and the statistics with the messages. A record that is behind is not
 //! compared: it catches up at the next start.
 
-use super::{check, count};
-use crate::audit::report::{AuditReport, RecordAudit, Violation};
 use crate::error::StoreError;
 use crate::record::database::rows::{
     dimension_to_stored, resolution_to_stored, scope_to_stored, stored_start, stored_value,
@@ -10,7 +8,7 @@ use crate::record::database::rows::{
 use crate::record::database::{figures, schema};
 use crate::record::{Dimension, Figures, Resolution, Scope, Value};
 use crate::sql::errors;
-use crate::sql::{Connection, params};
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::schema as store_schema;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
@@ -18,10 +16,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-const SAME_MESSAGES: &str = "the record has every message as the store has it";
-const SAME_SUMS: &str = "the statistics have the sums of the messages";
-const READABLE: &str = "the record can be read";
 
 /// Messages that one of them lacks, or that differ, and in what. `s` is the store. Older ones than `FIRST_KEPT` are being
 /// purged. The states of a message that has not ended may differ.
@@ -61,15 +55,37 @@ const LACKS: &str = "
         coalesce(sum(r.id IS NOT NULL AND s.settled_at IS NOT NULL AND r.settled_ms IS NULL), 0)
     FROM main.message s LEFT JOIN record.message r ON r.id = s.id";
 
+/// How an audit found the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordAudit {
+    /// The folder has none.
+    #[default]
+    None,
+    /// It has this many messages, and was compared with the store.
+    Compared { messages: u64 },
+    /// It is behind the store: it lacks messages, and has some as open that have ended. It catches up while the gateway runs,
+    /// and was not compared.
+    Behind { missing: u64, outdated: u64 },
+    /// It is replaced at the next start: it is damaged, or belongs to another release or another store.
+    Unusable,
+}
+
+/// In what the record and the store differ.
+pub(crate) enum Difference {
+    Message(String),
+    /// A figure of the statistics and the messages.
+    Sum(String),
+}
+
 /// Whether a folder has a record.
-pub(super) enum Attached {
+pub(crate) enum Attached {
     None,
     Yes,
     Damaged(StoreError),
 }
 
 /// Adds the record of the folder to the connection, if there is one.
-pub(super) fn attach(connection: &Connection, folder: &Path) -> Result<Attached, StoreError> {
+pub(crate) fn attach(connection: &Connection, folder: &Path) -> Result<Attached, StoreError> {
     let path = folder.join(schema::FILE_NAME);
     if !path.exists() {
         return Ok(Attached::None);
@@ -81,37 +97,11 @@ pub(super) fn attach(connection: &Connection, folder: &Path) -> Result<Attached,
     }
 }
 
-/// Compares the attached record with the store. A damaged one is a violation, and stops nothing else.
-pub(super) fn compare(
-    connection: &Connection,
-    attached: &Attached,
-    first_kept: i64,
-    report: &mut AuditReport,
-) -> Result<RecordAudit, TableError> {
-    let error = match attached {
-        Attached::None => return Ok(RecordAudit::None),
-        Attached::Damaged(error) => error.to_string(),
-        Attached::Yes => {
-            let error = match try_compare(connection, first_kept, report) {
-                Ok(compared) => return Ok(compared),
-                Err(error) => error,
-            };
-            let is_unreadable = error.is_unreadable();
-            let error = StoreError::from(error);
-            if !is_unreadable && !error.is_file_damaged() {
-                return Err(error.into());
-            }
-            error.to_string()
-        }
-    };
-    report.violations.push(Violation { rule: READABLE, detail: error });
-    Ok(RecordAudit::Unusable)
-}
-
-fn try_compare(
+/// Compares the attached record with the store. Messages before `first_kept` are being purged. Calls `differs` with each difference.
+pub(crate) fn compare(
     connection: &Connection,
     first_kept: i64,
-    report: &mut AuditReport,
+    differs: &mut dyn FnMut(Difference),
 ) -> Result<RecordAudit, TableError> {
     let version: i64 = connection.query_row("PRAGMA record.user_version", [], |row| row.get(0))?;
     if version != schema::VERSION {
@@ -130,15 +120,23 @@ fn try_compare(
         return lacks(connection);
     }
     let query = DIFFERENCES.replace("FIRST_KEPT", &first_kept.to_string());
-    check(connection, SAME_MESSAGES, &query, report)?;
-    compare_sums(connection, first_kept, report)?;
-    let messages = count(connection, "SELECT count(*) FROM record.message")?;
-    Ok(RecordAudit::Compared { messages })
+    let mut different = connection.prepare(&query)?;
+    let mut rows = different.query([])?;
+    while let Some(row) = rows.next()? {
+        differs(Difference::Message(row.get(0)?));
+    }
+    compare_sums(connection, first_kept, differs)?;
+    Ok(RecordAudit::Compared { messages: count_messages(connection)? })
+}
+
+fn count_messages(connection: &Connection) -> Result<u64, TableError> {
+    let count: i64 = connection.query_row("SELECT count(*) FROM record.message", [], |row| row.get(0))?;
+    Ok(count.cast_unsigned())
 }
 
 /// Counts what a record that is behind lacks.
 fn lacks(connection: &Connection) -> Result<RecordAudit, TableError> {
-    let read = |row: &crate::sql::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+    let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
     let (missing, outdated) = connection.query_row(LACKS, [], read)?;
     Ok(RecordAudit::Behind { missing: missing.cast_unsigned(), outdated: outdated.cast_unsigned() })
 }
@@ -150,15 +148,14 @@ type Sums = BTreeMap<(i64, u32), Figures>;
 fn compare_sums(
     connection: &Connection,
     first_kept: i64,
-    report: &mut AuditReport,
+    differs: &mut dyn FnMut(Difference),
 ) -> Result<(), TableError> {
     let mut counted = sums_of_statistics(connection)?;
     let first = MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at);
     let Some(oldest) = counted.keys().map(|(day, _)| *day).min() else {
-        let messages = count(connection, "SELECT count(*) FROM record.message")?;
+        let messages = count_messages(connection)?;
         if messages > 0 {
-            let detail = format!("{messages} messages, no statistics");
-            report.violations.push(Violation { rule: SAME_SUMS, detail });
+            differs(Difference::Sum(format!("{messages} messages, no statistics")));
         }
         return Ok(());
     };
@@ -181,7 +178,7 @@ fn compare_sums(
                 show(counted),
                 show(expected)
             );
-            report.violations.push(Violation { rule: SAME_SUMS, detail });
+            differs(Difference::Sum(detail));
         }
     }
     Ok(())
