@@ -42,5 +42,6 @@ pub use operations::{
     RecordStore, ReportStore, ReviewStore, SetAsideStore, SetupStore, Store, UserTokenStore, WebhookStore,
 };
 pub use record::database::comparing::RecordAudit;
-pub use record::database::filler::RecordFiller;
+#[cfg(any(test, feature = "fill"))]
+pub use record::database::filling::RecordFiller;
 pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};

@@ -1,6 +1,6 @@
 //! Measures the record with many messages: how long each kind of search, timeline and statistic takes, and the size per message.
 //!
-//! `cargo run --release -p hermod-store --example record_bench -- [messages] [folder] [queries] [fill-only]`
+//! `cargo run --release -p hermod-store --features fill --example record_bench -- [messages] [folder] [queries] [fill-only]`
 //!
 //! Fills a record over 30 days in 500 accounts as the follower does, without a message store; only the account for text searches
 //! gets its messages through the store. A folder that was filled with as many messages before is used again. Exits with 1 if a

@@ -11,7 +11,6 @@ mod committed;
 pub(crate) mod database;
 mod feed;
 mod figures;
-mod filled;
 pub(crate) mod follower;
 mod history;
 pub(crate) mod keys;
@@ -23,11 +22,12 @@ mod running;
 pub(crate) mod tally;
 
 pub(crate) use committed::{AcceptedMessage, Committed, Erasures, PassedOn};
+#[cfg(any(test, feature = "fill"))]
+pub use database::filling::FilledMessage;
 pub(crate) use feed::{Fed, Feed, real_time};
 pub use figures::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,
 };
-pub use filled::FilledMessage;
 pub use history::{HistoryStep, MessageHistory, StepNote};
 pub(crate) use live::LiveHub;
 pub use live::{LIVE_SHOWN_MAX, LiveFrame, LiveMessage, LiveWatch, NotWatched, WATCHERS_MAX};

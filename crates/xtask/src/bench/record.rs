@@ -24,9 +24,9 @@ const READ_WAIT: Duration = Duration::from_millis(500);
 
 /// Runs the example of the store, which fails if a query is too slow.
 pub(super) fn run_example(words: &[&str]) -> Outcome {
-    let example =
-        ["run", "--profile", "dist", "--package", "hermod-store", "--example", "record_bench", "--"];
-    shell::run(shell::command("cargo", &[&example[..], words].concat()))
+    let cargo = ["run", "--profile", "dist", "--package", "hermod-store", "--features", "fill"];
+    let example = ["--example", "record_bench", "--"];
+    shell::run(shell::command("cargo", &[&cargo[..], &example, words].concat()))
 }
 
 /// Measures the queries, unless they are not wanted. Keeps the filled record in the folder that is named, or uses it.

@@ -5,7 +5,9 @@ pub(crate) mod comparing;
 pub(crate) mod counting;
 pub(crate) mod erasing;
 pub(crate) mod figures;
-pub(crate) mod filler;
+#[cfg(any(test, feature = "fill"))]
+#[path = "tests/filling.rs"]
+pub(crate) mod filling;
 mod intervals;
 mod keys;
 mod log;

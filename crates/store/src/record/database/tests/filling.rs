@@ -1,14 +1,62 @@
-//! Fills the record of a closed store with messages that the store does not have: for benchmarks.
+//! Fills a record with messages that no store has: for tests, and for benchmarks with the feature `fill`.
 
 use crate::error::StoreError;
-use crate::record::FilledMessage;
 use crate::record::database::writing::{Flush, RecordConnection};
-use crate::record::pending::PendingMessage;
+use crate::record::keys::SearchKey;
+use crate::record::pending::{NewMessage, PendingMessage, encode};
 use crate::record::tally::SharedCollected;
+use crate::record::{HistoryStep, RecordedMessage, StepNote};
 use crate::sqlite::database::Database;
+use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::steps::StepKind;
 use std::path::Path;
 use std::sync::Arc;
+
+/// A message with everything that happened to it.
+#[derive(Clone, Debug)]
+pub struct FilledMessage {
+    pub message: RecordedMessage,
+    /// The carrier that had it first, if it moved to another one.
+    pub first_carrier: Option<CarrierId>,
+    /// The id of the HTTP request.
+    pub request: Option<Box<str>>,
+    /// The digest of the idempotency key.
+    pub key: Option<[u8; 16]>,
+    /// In the order in which they happened.
+    pub steps: Vec<HistoryStep>,
+}
+
+impl FilledMessage {
+    /// Returns what a flush writes.
+    pub(crate) fn pending(self) -> PendingMessage {
+        let FilledMessage { message, first_carrier, request, key, steps } = self;
+        let mut pending = PendingMessage::new(message.id);
+        for step in &steps {
+            pending.last_ms = step.at_ms;
+            encode(step, &mut pending.steps);
+            match &step.what {
+                StepNote::Step(StepKind::CarrierAccepted { remote, .. }) => {
+                    pending.keys.push(SearchKey::of_carrier_id(remote));
+                }
+                StepNote::Step(StepKind::WebhookAttempt { event, .. }) => {
+                    pending.keys.push(SearchKey::of_event(*event));
+                }
+                _ => {}
+            }
+        }
+        pending.new = Some(NewMessage {
+            first_carrier: first_carrier.unwrap_or(message.carrier),
+            charged_parts: message.parts,
+            balance: None,
+            request,
+            route: None,
+            key,
+            message,
+        });
+        pending
+    }
+}
 
 /// The record of a closed store, while it is filled.
 pub struct RecordFiller {
