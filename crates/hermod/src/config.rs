@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config as Settings, DEFAULT_TOML};
 use hermod_gateway::tls::Tls;
-use hermod_operator::provision::EXAMPLE_TOML;
+use hermod_operator::setup::file_entries::EXAMPLE_TOML;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

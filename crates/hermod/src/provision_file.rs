@@ -5,7 +5,10 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::running::Opened;
 use hermod_operator::author::Author;
-use hermod_operator::provision::{self, Change, Effect, Plan, ProvisionError, WantedSetup};
+use hermod_operator::entry::plan::{Change, Effect, Plan};
+use hermod_operator::setup;
+use hermod_operator::setup::ProvisionError;
+use hermod_operator::setup::file_entries::WantedSetup;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -33,8 +36,7 @@ pub(crate) async fn apply(
 ) -> Result<Plan, Failure> {
     // Nodes that start together apply their files one after another: each sees what the one before has made.
     let _alone = opened.store.cluster().lock_catalogue().await.map_err(Failure::failed)?;
-    let plan =
-        provision::apply(&opened.store, &opened.pepper, wanted, &Author::file(file), clock.now()).await;
+    let plan = setup::apply(&opened.store, &opened.pepper, wanted, &Author::file(file), clock.now()).await;
     let plan = plan.map_err(|error| match error {
         ProvisionError::Refused(refusal) => Failure::usage(format!("{}: {refusal}", file.display())),
         ProvisionError::Store(fault) => Failure::failed(fault),

@@ -12,7 +12,7 @@ use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError,
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use hermod_operator::api::OPERATOR_SIDE;
-use hermod_operator::provision::Made;
+use hermod_operator::entry::plan::Made;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::Arc;

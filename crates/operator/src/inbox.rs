@@ -1,7 +1,7 @@
 //! The MO messages of an account as threads: those between one handset and one number of ours. MO messages are stored in the
 //! order in which they came, so threads are looked for in the newest few thousand, then in older ones.
 
-use crate::use_cases::OperatorRefusal;
+use crate::refusal::OperatorRefusal;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
 use hermod_gateway::gateway::Gateway;

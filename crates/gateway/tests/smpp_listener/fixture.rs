@@ -6,7 +6,7 @@ use hermod_gateway::config::{Config, Period, Source};
 use hermod_gateway::running::{GatewayOptions, Running, open};
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use hermod_operator::author::Author;
-use hermod_operator::provision;
+use hermod_operator::setup;
 use hermod_smpp::session::BindRequest;
 use hermod_smpp::{BindType, CommandId, CommandStatus, HEADER_BYTES, Header, Pdu, encode};
 use std::net::SocketAddr;
@@ -57,7 +57,7 @@ impl TestGateway {
         let clock = Clock::real();
         let opened = open(&config, &clock).unwrap();
         let wanted = Source { path: "shop.toml".into(), text: SHOP.to_owned() }.parse().unwrap();
-        provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
+        setup::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
             .await
             .unwrap();
         let listener = || TcpListener::bind("127.0.0.1:0");

@@ -5,9 +5,9 @@ use super::list::table;
 use super::operator_client::OperatorClient;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::entries::EntryView;
-use hermod_operator::views::money::{BalanceView, TrafficView};
+use hermod_operator::entry::views::EntryView;
+use hermod_operator::kind::Kind;
+use hermod_operator::money::views::{BalanceView, TrafficView};
 use serde_json::Value;
 
 pub(super) fn balance_fields(view: &BalanceView) -> [(&'static str, String); 5] {

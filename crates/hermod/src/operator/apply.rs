@@ -8,8 +8,8 @@ use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use clap::Args;
 use hermod_gateway::config::Source;
-use hermod_operator::provision::WantedSetup;
-use hermod_operator::views::entries::ApplyQuery;
+use hermod_operator::entry::views::ApplyQuery;
+use hermod_operator::setup::file_entries::WantedSetup;
 use hyper::Method;
 use std::path::{Path, PathBuf};
 

@@ -9,8 +9,8 @@ use super::tables::silent_nodes;
 use super::trace;
 use crate::failure::CommandResult;
 use clap::Subcommand;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::carriers::ResumedView;
+use hermod_operator::carrier::views::ResumedView;
+use hermod_operator::kind::Kind;
 use hyper::Method;
 
 pub(super) const HELP: &str = "\

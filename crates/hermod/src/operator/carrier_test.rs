@@ -5,8 +5,8 @@ use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use hermod_operator::carrier::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use hermod_operator::kind::Kind;
 use hyper::Method;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Paint};
-use hermod_operator::provision::{FieldChange, FieldLeft};
-use hermod_operator::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
+use hermod_operator::entry::plan::{FieldChange, FieldLeft};
+use hermod_operator::entry::views::{AppliedView, ChangeView, EffectView, SecretView};
 use serde_json::Value;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;

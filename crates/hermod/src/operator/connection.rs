@@ -5,7 +5,7 @@ use super::operator_client::OperatorClient;
 use super::rotate::RotateArgs;
 use crate::failure::CommandResult;
 use clap::Subcommand;
-use hermod_operator::provision::Kind;
+use hermod_operator::kind::Kind;
 
 pub(super) const HELP: &str = "\
 Examples:

@@ -1,6 +1,6 @@
 //! The limit of a traffic control as text.
 
-use hermod_operator::views::money::ControlView;
+use hermod_operator::money::views::ControlView;
 use serde_json::Value;
 
 /// Returns the limit of a control as text.

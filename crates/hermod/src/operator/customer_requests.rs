@@ -7,7 +7,7 @@ use crate::client::ApiResponse;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_operator::views::customer_requests::{
+use hermod_operator::customer_request::views::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
 use hermod_operator::views::paging::RowNumber;

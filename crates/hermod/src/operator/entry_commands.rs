@@ -10,8 +10,9 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand, value_parser};
-use hermod_operator::provision::{Kind, fields_of};
-use hermod_operator::views::entries::SaveQuery;
+use hermod_operator::entry::fields::fields_of;
+use hermod_operator::entry::views::SaveQuery;
+use hermod_operator::kind::Kind;
 use std::path::PathBuf;
 
 /// A command about entries of one kind.

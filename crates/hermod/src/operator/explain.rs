@@ -5,7 +5,7 @@ use super::operator_client::{OperatorClient, with_query};
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::views::lookup::{ExplainQuery, ExplanationView, InDoubtView};
+use hermod_operator::lookup::views::{ExplainQuery, ExplanationView, InDoubtView};
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {

@@ -8,7 +8,7 @@ use super::rotate::RotateArgs;
 use crate::failure::{CommandResult, Failure};
 use clap::{Args, Subcommand};
 use hermod_gateway::secrets::random_token;
-use hermod_operator::provision::Kind;
+use hermod_operator::kind::Kind;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\

@@ -7,7 +7,7 @@ use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use crate::output::{self, Paint, TextTable};
 use clap::Args;
-use hermod_operator::views::carriers::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
+use hermod_operator::carrier::views::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -93,9 +93,9 @@ pub(super) async fn print_or_watch<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_operator::views::maintenance::SetAsideView;
-    use hermod_operator::views::messages::{GivenUpView, UnassignedView};
-    use hermod_operator::views::webhooks::EventView;
+    use hermod_operator::inbound::views::{GivenUpView, UnassignedView};
+    use hermod_operator::maintenance::views::SetAsideView;
+    use hermod_operator::webhook::views::EventView;
 
     #[track_caller]
     fn check<T: ListedView + Paged + DeserializeOwned>(json: &str, next: NextPage, expect: &str) {

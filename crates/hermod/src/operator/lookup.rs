@@ -7,7 +7,7 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::views::lookup::{LookupQuery, LookupView};
+use hermod_operator::lookup::views::{LookupQuery, LookupView};
 
 const EXAMPLES: &str = "\
 Examples:

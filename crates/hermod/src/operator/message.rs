@@ -6,7 +6,7 @@ use crate::client::escape;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable, fields};
 use clap::Args;
-use hermod_operator::views::record::{HistoryView, MessageView, StepView};
+use hermod_operator::message::views::{HistoryView, MessageView, StepView};
 
 const EXAMPLES: &str = "\
 Examples:

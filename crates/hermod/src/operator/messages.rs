@@ -7,7 +7,7 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_operator::views::messages::{
+use hermod_operator::inbound::views::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, ReviewView, ReviewsQuery,
     UnassignedQuery, UnassignedView,
 };

@@ -10,9 +10,9 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::secrets::random_token;
-use hermod_operator::provision::Kind;
+use hermod_operator::kind::Kind;
+use hermod_operator::money::views::{PostRequest, PostedView};
 use hermod_operator::views::amount::AmountInput;
-use hermod_operator::views::money::{PostRequest, PostedView};
 use hyper::Method;
 
 const REFERENCE_CHARACTERS: usize = 20;

@@ -7,8 +7,8 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::messages::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
+use hermod_operator::inbound::views::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
+use hermod_operator::kind::Kind;
 use hermod_operator::views::paging::Limit;
 use hyper::Method;
 

@@ -7,7 +7,7 @@ use super::{account, carrier, connection, key, route, sender, user};
 use crate::failure::CommandResult;
 use clap::error::{Error, ErrorKind};
 use clap::{ArgMatches, Command};
-use hermod_operator::provision::Kind;
+use hermod_operator::kind::Kind;
 use std::pin::Pin;
 
 /// A verb that sets one field of an existing entry.

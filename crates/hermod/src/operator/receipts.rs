@@ -6,10 +6,10 @@ use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use crate::output::{self, TextTable};
 use clap::Args;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::deliveries::{
+use hermod_operator::delivery::views::{
     IdsHintView, ParkedReceiptView, ReceiptsQuery, ResponseIdView, UnmatchedReceiptsView,
 };
+use hermod_operator::kind::Kind;
 use hermod_operator::views::paging::Limit;
 
 pub(super) const EXAMPLES: &str = "\

@@ -7,10 +7,10 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::safe;
 use clap::Args;
-use hermod_operator::views::paging::{Limit, RowNumber};
-use hermod_operator::views::record::{
+use hermod_operator::message::views::{
     RequestGroupView, RequestGroupsView, RequestView, RequestsQuery, RequestsView,
 };
+use hermod_operator::views::paging::{Limit, RowNumber};
 
 const EXAMPLES: &str = "\
 Examples:

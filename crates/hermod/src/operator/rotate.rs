@@ -5,8 +5,8 @@ use super::entries;
 use super::operator_client::{OperatorClient, RequestBody, with_query};
 use crate::failure::CommandResult;
 use clap::Args;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::entries::RotateQuery;
+use hermod_operator::entry::views::RotateQuery;
+use hermod_operator::kind::Kind;
 use hyper::Method;
 use std::path::PathBuf;
 

@@ -6,10 +6,10 @@ use super::record_notes::{behind, more};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use clap::Args;
-use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::{
+use hermod_operator::message::views::{
     CountView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView,
 };
+use hermod_operator::views::paging::Limit;
 
 const EXAMPLES: &str = "\
 Examples:

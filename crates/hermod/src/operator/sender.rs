@@ -7,7 +7,7 @@ use super::fields::{AssignmentParser, EntryFields};
 use super::operator_client::OperatorClient;
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
-use hermod_operator::provision::Kind;
+use hermod_operator::kind::Kind;
 
 pub(super) const HELP: &str = "\
 Examples:

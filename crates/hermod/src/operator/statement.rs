@@ -8,8 +8,8 @@ use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::money::{
+use hermod_operator::kind::Kind;
+use hermod_operator::money::views::{
     DaysQuery, FundsView, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
 use hermod_operator::views::paging::{Limit, RowNumber};

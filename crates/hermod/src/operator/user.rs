@@ -5,8 +5,8 @@ use super::entries::OwnVerb;
 use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::CommandResult;
 use clap::Subcommand;
-use hermod_operator::provision::Kind;
-use hermod_operator::views::users::{InvitationView, InviteRequest, SecondFactorView};
+use hermod_operator::kind::Kind;
+use hermod_operator::user::views::{InvitationView, InviteRequest, SecondFactorView};
 use hyper::Method;
 
 pub(super) const HELP: &str = "\

@@ -9,7 +9,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::{Args, Subcommand};
 use hermod_operator::views::paging::{Limit, RowNumber};
-use hermod_operator::views::webhooks::{
+use hermod_operator::webhook::views::{
     EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest,
     WebhookSecretView, WebhooksView,
 };

@@ -5,6 +5,7 @@ mod nodes;
 mod provision_text;
 
 pub(crate) use addresses::{free_address, is_ready};
+use hermod_operator::setup;
 pub(crate) use nodes::NodeSetup;
 pub(crate) use provision_text::{carrier_entry, customers_text, provision_text, provision_text_with};
 
@@ -19,7 +20,7 @@ use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_operator::api::OPERATOR_SIDE;
 use hermod_operator::author::Author;
-use hermod_operator::provision::{self, WantedSetup};
+use hermod_operator::setup::file_entries::WantedSetup;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -121,8 +122,7 @@ impl InProcess {
         let wanted = WantedSetup::parse(&source).expect("a provision file");
         let wanted = wanted.judged_by(config.webhooks.rules());
         let applied =
-            provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
-                .await;
+            setup::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now()).await;
         applied.expect("the provision file is valid");
         let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let smpp = Some(smpp);
@@ -155,7 +155,7 @@ impl InProcess {
         let wanted = wanted.judged_by(gateway.webhook_rules.clone());
         // On a server the gateway also reads the setup after each change, and must not do so in between.
         let _alone = gateway.change_alone().await.expect("the lock of the setup");
-        let plan = provision::apply(
+        let plan = setup::apply(
             &gateway.store,
             &gateway.pepper,
             &wanted,

@@ -1,8 +1,10 @@
-//! The OpenAPI document of the operator API: paths and schemas from [`mod@super::routes`], errors from the operator's
+//! The OpenAPI document of the operator API: paths and schemas from [`mod@crate::http::routes`], errors from the operator's
 //! catalogue.
 
-use super::{BASE, entry_schemas, routes};
-use crate::use_cases::OPERATOR_ERRORS;
+use crate::api::BASE;
+use crate::http::routes;
+use crate::refusal::published::OPERATOR_ERRORS;
+use crate::setup::schemas;
 use crate::views::paging::{Limit, RowNumber};
 use hermod_gateway::http::openapi_errors;
 use hermod_gateway::http::openapi_page::Published;
@@ -40,12 +42,12 @@ An error means that nothing was changed.";
 static OPERATOR_API: LazyLock<Published> = LazyLock::new(|| Published::new(&document(), OPERATOR_ERRORS));
 
 /// The document and its page, made at the first request.
-pub(super) fn published() -> &'static Published {
+pub(crate) fn published() -> &'static Published {
     &OPERATOR_API
 }
 
 pub fn document() -> OpenApi {
-    let routes::Routes { router: _, mut paths, tags, schemas } = super::routes();
+    let routes::Routes { router: _, mut paths, tags, schemas } = crate::api::routes();
     let mut components = Components::new();
     let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
         "`Authorization: Bearer TOKEN`, with the token from `operator.token` in the data folder.",
@@ -55,7 +57,7 @@ pub fn document() -> OpenApi {
         openapi_errors::text_header("The id of the request if it has a valid one, or a generated one.");
     components.headers.insert(routes::X_REQUEST_ID.to_owned(), request_id.into());
     components.schemas = schemas;
-    components.schemas.extend(entry_schemas::schemas());
+    components.schemas.extend(schemas::schemas());
     components.schemas.extend([
         openapi_errors::schema(),
         (Limit::name().into_owned(), Limit::schema()),

@@ -1,30 +1,18 @@
 //! The operator API: provisioning, money, the record of messages, reviews, carriers, binds and webhooks, for callers with the operator's token.
 //!
-//! Each route is declared once with [`routes::Routes`] and names its [use case](use_case): the router and the OpenAPI document
-//! are made from the same declaration. Requests and responses are the types of [`crate::views`]. An error response has the form of
+//! Each route is declared once with [`Routes`] and names its [use case](crate::http::use_case): the router and the OpenAPI document
+//! are made from the same declaration. Requests and responses are the types of the subjects. An error response has the form of
 //! the customer API, `{"error": "CODE: sentence"}`, and means that nothing was changed.
 
-mod body;
-mod customer_requests;
 pub mod document;
-mod entries;
-mod entry_schemas;
-mod guard;
-mod lookup;
-mod maintenance;
-mod messages;
-mod money;
-mod record;
-mod response;
-mod routes;
-mod sessions;
-mod use_case;
-mod users;
-mod webhooks;
 
 pub use hermod_gateway::http::{Reach, Source};
 
-use crate::use_cases::{OperatorRefusal, answer_query};
+use crate::http::guard;
+use crate::http::routes::Routes;
+use crate::node::use_cases::answer_query;
+use crate::refusal::OperatorRefusal;
+use crate::{carrier, customer_request, inbound, lookup, maintenance, message, money, setup, user, webhook};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
@@ -33,7 +21,6 @@ use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{OperatorSetup, OperatorSide};
 use hermod_gateway::secrets::operator_token::OperatorToken;
 use hermod_gateway::workers::Workers;
-use routes::Routes;
 use std::sync::Arc;
 
 /// The prefix of every path of the API.
@@ -51,13 +38,13 @@ pub const OPERATOR_SIDE: OperatorSide = OperatorSide {
 /// What the routes share.
 #[derive(Clone)]
 pub struct OperatorApi {
-    gateway: Arc<Gateway>,
-    token: OperatorToken,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) token: OperatorToken,
     /// Runs each request to its end even if the caller disconnects: a stored change must come into force.
-    workers: Workers,
-    reach: Reach,
+    pub(crate) workers: Workers,
+    pub(crate) reach: Reach,
     /// Whether this process has links to carriers and customers' binds.
-    is_running: bool,
+    pub(crate) is_running: bool,
 }
 
 impl OperatorApi {
@@ -94,19 +81,19 @@ impl OperatorApi {
 }
 
 /// Every route, in the order of the document.
-fn routes() -> Routes {
+pub(crate) fn routes() -> Routes {
     let mut routes = Routes::default();
-    entries::routes(&mut routes);
-    money::routes(&mut routes);
-    messages::routes(&mut routes);
-    record::routes(&mut routes);
-    sessions::bind_routes(&mut routes);
-    webhooks::routes(&mut routes);
-    sessions::carrier_routes(&mut routes);
-    lookup::delivery_routes(&mut routes);
-    maintenance::routes(&mut routes);
-    customer_requests::routes(&mut routes);
-    users::routes(&mut routes);
-    lookup::routes(&mut routes);
+    setup::routes::routes(&mut routes);
+    money::routes::routes(&mut routes);
+    inbound::routes::routes(&mut routes);
+    message::routes::routes(&mut routes);
+    carrier::routes::bind_routes(&mut routes);
+    webhook::routes::routes(&mut routes);
+    carrier::routes::carrier_routes(&mut routes);
+    lookup::routes::delivery_routes(&mut routes);
+    maintenance::routes::routes(&mut routes);
+    customer_request::routes::routes(&mut routes);
+    user::routes::routes(&mut routes);
+    lookup::routes::routes(&mut routes);
     routes
 }

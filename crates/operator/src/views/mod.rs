@@ -4,23 +4,7 @@
 //! Every type is both written and read, so that a field exists in one place only. Times are ISO 8601 texts in UTC.
 
 pub mod amount;
-pub mod audit_log;
-pub mod binds;
-pub mod carrier_test;
-pub mod carriers;
-pub mod customer_requests;
-pub mod deliveries;
-pub mod destinations;
-pub mod entries;
-pub mod lookup;
-pub mod maintenance;
-pub mod messages;
-pub mod money;
-pub mod nodes;
 pub mod paging;
-pub mod record;
-pub mod users;
-pub mod webhooks;
 
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! `POST /apply`: provision files, repeated and as dry runs.
 
 use crate::fixture::{ApiFixture, SETUP};
-use hermod_operator::provision::EXAMPLE_TOML;
+use hermod_operator::setup::file_entries::EXAMPLE_TOML;
 use serde_json::json;
 
 #[tokio::test]

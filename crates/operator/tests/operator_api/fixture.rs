@@ -16,7 +16,8 @@ use hermod_gateway::secrets::operator_token::OperatorToken;
 use hermod_gateway::workers::Workers;
 use hermod_operator::api::OperatorApi;
 use hermod_operator::author::Author;
-use hermod_operator::provision::{self, WantedSetup};
+use hermod_operator::setup;
+use hermod_operator::setup::file_entries::WantedSetup;
 use hermod_store::{OpenOptions, Store};
 use http_body_util::BodyExt;
 use hyper::service::Service;
@@ -135,7 +136,7 @@ impl ApiFixture {
         .unwrap();
         let pepper = Pepper::new(b"pepper");
         let wanted = WantedSetup::parse(&Source { path: "setup".into(), text: setup.to_owned() }).unwrap();
-        provision::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
+        setup::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
         let gateway = Arc::new(Gateway::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));

@@ -12,8 +12,8 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
-use hermod_operator::use_cases;
-use hermod_operator::views::audit_log::{AuditLogQuery, AuditRowView};
+use hermod_operator::audit_log::views::{AuditLogQuery, AuditRowView};
+use hermod_operator::maintenance::use_cases::list_audit_log;
 use hermod_operator::views::paging::{Limit, Page, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(super) async fn list(
         before: before.map(|shown| RowNumber::from(portal.gateway.numbers.read(NumberKind::AuditRow, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = use_cases::list_audit_log(&portal.gateway, query).await;
+    let found = list_audit_log(&portal.gateway, query).await;
     let (status, found, error) = match found {
         Ok(found) => (StatusCode::OK, found, None),
         Err(refusal) => {

@@ -17,12 +17,17 @@ use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Day;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases::{self, LiveBinds, OperatorRefusal};
-use hermod_operator::views::entries::Fields;
-use hermod_operator::views::money::{
+use hermod_operator::entry::views::Fields;
+use hermod_operator::kind::Kind;
+use hermod_operator::money;
+use hermod_operator::money::use_cases::{
+    list_days, list_ledger, show_balance, show_whole_statement, statement_csv,
+};
+use hermod_operator::money::views::{
     DayView, DaysQuery, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,7 +60,7 @@ async fn billing(gateway: &Gateway, member: &Member, before: Option<u64>) -> Res
     let account = &member.account_name;
     let before = before.map(|shown| RowNumber::from(gateway.numbers.read(NumberKind::LedgerRow, shown)));
     let query = LedgerQuery { before, limit: Limit::try_from(ROWS.to_string()).ok() };
-    let ledger = use_cases::list_ledger(gateway, account, query).await?;
+    let ledger = list_ledger(gateway, account, query).await?;
     let shell = member.shell(NavEntry::Billing);
     Ok(BillingPage {
         funds: funds(gateway, member).await?,
@@ -71,7 +76,7 @@ async fn billing(gateway: &Gateway, member: &Member, before: Option<u64>) -> Res
 }
 
 async fn funds(gateway: &Gateway, member: &Member) -> Result<Funds, NoPage> {
-    let balance = use_cases::show_balance(gateway, &member.account_name).await?;
+    let balance = show_balance(gateway, &member.account_name).await?;
     let catalogue = gateway.catalogue();
     let minimum = catalogue.account(member.account).map(|view| view.account.minimum);
     Ok(Funds {
@@ -137,7 +142,7 @@ fn kind_words(kind: &str) -> String {
 async fn months(gateway: &Gateway, account: &str) -> Result<Vec<Month>, OperatorRefusal> {
     let today = gateway.clock.now().day();
     let query = DaysQuery { from: Day::new(today.get() - DAYS_LISTED).to_string(), to: today.to_string() };
-    let days = use_cases::list_days(gateway, account, &query).await?;
+    let days = list_days(gateway, account, &query).await?;
     let mut sums: BTreeMap<String, (u64, Money)> = BTreeMap::new();
     sums.insert(month_of(&today.to_string()).to_owned(), (0, Money::ZERO));
     for DayView { day, messages, spend } in days.items {
@@ -204,7 +209,7 @@ pub(super) async fn save_warnings(
     };
     let patch = Fields::from_iter([("warn_below".to_owned(), warn), ("urgent_below".to_owned(), urgent)]);
     let acting = member.acting(&portal);
-    match use_cases::patch_entry(&acting, Kind::Account, &member.account_name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, &member.account_name, patch, LiveBinds::Keep).await {
         Ok(_) => Ok(member.done("billing", "warnings-saved")),
         Err(refusal) => {
             // The entry names itself; the page is about one account only.
@@ -262,15 +267,15 @@ pub(super) async fn show_statement(
     let days = days_of(month).ok_or(NoPage::NotFound)?;
     let account = &member.account_name;
     if is_csv {
-        let mut statement = use_cases::show_whole_statement(&portal.gateway, account, &days).await?;
+        let mut statement = show_whole_statement(&portal.gateway, account, &days).await?;
         for entry in statement.lines.iter_mut().filter_map(|line| line.entry.as_mut()) {
             let shown = portal.gateway.numbers.show(NumberKind::LedgerRow, entry.unsigned_abs());
             *entry = shown.try_into().unwrap_or(i64::MAX);
         }
         // Names of accounts are plain words.
-        return Ok(csv(&format!("statement-{account}-{month}"), use_cases::statement_csv(&statement)));
+        return Ok(csv(&format!("statement-{account}-{month}"), statement_csv(&statement)));
     }
-    let statement = use_cases::show_statement(&portal.gateway, account, &days).await?;
+    let statement = money::use_cases::show_statement(&portal.gateway, account, &days).await?;
     Ok(page(&statement_page(&member, month, statement)))
 }
 

@@ -14,10 +14,11 @@ use crate::pages::destinations::{DestinationRow, DestinationsPage, NumberAnswer,
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_operator::csv::{Cell, push_headings, push_row};
-use hermod_operator::use_cases;
+use hermod_operator::destination::use_cases::{list_destinations, switch_country};
+use hermod_operator::destination::views::DestinationView;
+use hermod_operator::lookup::use_cases::look_up_number;
+use hermod_operator::lookup::views::{LookupQuery, LookupView};
 use hermod_operator::views::amount::Amount;
-use hermod_operator::views::destinations::DestinationView;
-use hermod_operator::views::lookup::{LookupQuery, LookupView};
 use serde::Deserialize;
 
 /// Countries of a page.
@@ -51,7 +52,7 @@ async fn page_of(
     filter: DestinationFilter,
 ) -> Result<DestinationsPage, NoPage> {
     let shell = member.shell(NavEntry::Destinations);
-    let found = use_cases::list_destinations(&portal.gateway, &member.account_name)?;
+    let found = list_destinations(&portal.gateway, &member.account_name)?;
     let wanted = filter.country.trim().to_lowercase();
     let fits = |item: &&DestinationView| {
         let is_named = item.country.to_lowercase().contains(&wanted) || item.code.to_lowercase() == wanted;
@@ -139,7 +140,7 @@ async fn answer(
         return Ok((Field::default(), None));
     }
     let query = LookupQuery { account: Some(member.account_name.clone()), from: None };
-    match use_cases::look_up_number(&portal.gateway, number, query, true).await {
+    match look_up_number(&portal.gateway, number, query, true).await {
         Ok(view) => Ok((Field::new(view.number.clone()), Some(answer_of(shell, view)))),
         Err(refusal) => Ok((Field::invalid(number, fault(refusal)?), None)),
     }
@@ -193,7 +194,7 @@ fn answer_of(shell: &Shell, view: LookupView) -> NumberAnswer {
 /// `GET /accounts/{account}/destinations.csv`.
 pub(super) async fn export(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadMoney)?;
-    let found = use_cases::list_destinations(&portal.gateway, &member.account_name)?;
+    let found = list_destinations(&portal.gateway, &member.account_name)?;
     let mut text = String::new();
     let headings = [
         "country",
@@ -258,7 +259,7 @@ pub(super) async fn switch(
         member.require_confirmed("destinations")?;
     }
     let acting = member.acting(&portal);
-    match use_cases::switch_country(&acting, &member.account_name, &country, is_on).await {
+    match switch_country(&acting, &member.account_name, &country, is_on).await {
         Ok(()) if is_on => Ok(member.done("destinations", "country-on")),
         Ok(()) => Ok(member.done("destinations", "country-off")),
         Err(refusal) => {

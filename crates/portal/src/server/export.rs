@@ -9,7 +9,9 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases::{self, OperatorRefusal, Reader, Rows};
+use hermod_operator::message::exports;
+use hermod_operator::message::exports::{Reader, Rows};
+use hermod_operator::refusal::OperatorRefusal;
 
 /// Seconds after which an export of the account may have ended.
 const EXPORTS_RETRY_S: u32 = 30;
@@ -26,7 +28,7 @@ pub(super) async fn messages(
     let filter = MessageListFilter::of_export(filter);
     let filter = if may_see_numbers { filter } else { filter.without_number() };
     let query = query_of(&member, &filter);
-    let rows = use_cases::export_messages(&portal.gateway, query, reader).await;
+    let rows = exports::export_messages(&portal.gateway, query, reader).await;
     let rows = rows.map_err(|refusal| match refusal {
         OperatorRefusal::ExportsRunning { .. } => NoPage::TooMany { wait_s: EXPORTS_RETRY_S },
         OperatorRefusal::InvalidField { .. } => NoPage::NotFound,

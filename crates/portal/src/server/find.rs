@@ -6,9 +6,11 @@ use super::member::Member;
 use super::reply::{Reply, redirect};
 use crate::layout::{NavEntry, encode_segment};
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::message::views::MessagesQuery;
+use hermod_operator::message::{history, search};
+use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::MessagesQuery;
+use hermod_operator::webhook::use_cases::show_webhook_event;
 use serde::Deserialize;
 
 /// A longer text is none of these.
@@ -32,11 +34,11 @@ pub(super) async fn find(
     if wanted.is_empty() || wanted.len() > CHARS_MAX {
         return Ok(redirect(&shell.path("messages")));
     }
-    if use_cases::show_message(&portal.gateway, Some(&member.account_name), wanted).await.is_ok() {
+    if history::show_message(&portal.gateway, Some(&member.account_name), wanted).await.is_ok() {
         return Ok(redirect(&shell.path_to("messages", wanted)));
     }
     if member.may(Permission::ReadSetup)
-        && use_cases::show_webhook_event(&portal.gateway, &member.account_name, wanted).await.is_ok()
+        && show_webhook_event(&portal.gateway, &member.account_name, wanted).await.is_ok()
     {
         return Ok(redirect(&shell.path_to("webhooks/events", wanted)));
     }
@@ -50,7 +52,7 @@ pub(super) async fn find(
     for query in ids {
         let limit = Limit::try_from("1".to_owned()).ok();
         let query = MessagesQuery { account: Some(member.account_name.clone()), limit, ..query };
-        match use_cases::search_messages(&portal.gateway, query).await {
+        match search::search_messages(&portal.gateway, query).await {
             Ok(found) => {
                 if let Some(message) = found.items.first() {
                     return Ok(redirect(&shell.path_to("messages", &message.id)));

@@ -12,8 +12,8 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
-use hermod_operator::use_cases;
-use hermod_operator::views::messages::{ReviewView, ReviewsQuery};
+use hermod_operator::inbound::use_cases::list_reviews;
+use hermod_operator::inbound::views::{ReviewView, ReviewsQuery};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 
@@ -40,7 +40,7 @@ pub(super) async fn list(
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::Review, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = use_cases::list_reviews(&portal.gateway, query).await?;
+    let found = list_reviews(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Held);
     let now = portal.gateway.clock.now();
     let can_send = member.may(Permission::SendMessages) && shell.can_open(&NavEntry::Compose);

@@ -16,8 +16,10 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::use_cases::{self, OperatorRefusal};
-use hermod_operator::views::record::{StatisticView, StatisticsQuery, StatisticsView};
+use hermod_operator::message::statistics;
+use hermod_operator::message::views::{StatisticView, StatisticsQuery, StatisticsView};
+use hermod_operator::money::use_cases::show_balance;
+use hermod_operator::refusal::OperatorRefusal;
 
 /// Countries in the chart.
 const COUNTRIES_SHOWN: usize = 8;
@@ -98,7 +100,7 @@ async fn statistics(
         until: until.map(str::to_owned),
         ..StatisticsQuery::default()
     };
-    use_cases::read_statistics(gateway, query).await
+    statistics::read_statistics(gateway, query).await
 }
 
 async fn countries(gateway: &Gateway, account: &str) -> Result<Vec<CountryBar>, OperatorRefusal> {
@@ -147,7 +149,7 @@ struct Funds {
 
 /// Returns the available money, and for how many days it lasts.
 async fn money(gateway: &Gateway, account: &str) -> Result<(Funds, Option<i64>), OperatorRefusal> {
-    let balance = use_cases::show_balance(gateway, account).await?;
+    let balance = show_balance(gateway, account).await?;
     let available = balance.available.0;
     let runway = runway_days(gateway, account, available).await?;
     let is_empty = available <= hermod_domain::money::Money::ZERO;

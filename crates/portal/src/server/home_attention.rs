@@ -10,8 +10,9 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::use_cases::{self, OperatorRefusal};
-use hermod_operator::views::webhooks::EndpointView;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::webhook::use_cases::show_webhooks;
+use hermod_operator::webhook::views::EndpointView;
 use std::time::Duration;
 
 /// An API key that expires within this time is named.
@@ -33,7 +34,7 @@ pub(super) async fn attention(
     let mut notices = about_account(&catalogue, member, shell);
     notices.extend(money.and_then(|(is_empty, runway)| about_money(shell, is_empty, runway)));
     if member.may(Permission::ReadSetup) {
-        let webhooks = use_cases::show_webhooks(gateway, &member.account_name).await?;
+        let webhooks = show_webhooks(gateway, &member.account_name).await?;
         notices.extend(webhooks.endpoints.iter().filter_map(|endpoint| about_webhook(shell, endpoint, now)));
         notices.extend(about_setup(&catalogue, member, shell, now));
     }

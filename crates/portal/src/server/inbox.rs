@@ -18,9 +18,10 @@ use hermod_operator::inbox::{
     BindDelivery, InboundDelivery, InboxCursor, InboxMessage, InboxThread, ThreadMessages, WebhookStatus,
     find_inbound, list_threads, show_thread,
 };
-use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::message::search;
+use hermod_operator::message::views::{MessageView, MessagesQuery};
+use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::{MessageView, MessagesQuery};
 use serde::Deserialize;
 
 /// Threads of a page.
@@ -178,7 +179,7 @@ async fn own_messages(
         limit: Limit::try_from(MESSAGES.to_string()).ok(),
         ..MessagesQuery::default()
     };
-    match use_cases::search_messages(gateway, query).await {
+    match search::search_messages(gateway, query).await {
         Ok(found) => Ok(found.items),
         // The handset or the number of ours cannot be written to or from, or the record is off.
         Err(OperatorRefusal::InvalidField { .. } | OperatorRefusal::RecordOff) => Ok(Vec::new()),

@@ -14,8 +14,10 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases::{self, LiveBinds};
+use hermod_operator::key_uses;
+use hermod_operator::kind::Kind;
+use hermod_operator::rotation;
+use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +36,7 @@ pub(super) async fn show(
 
 async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<KeyPage, NoPage> {
     let now = portal.gateway.clock.now();
-    let used = use_cases::last_key_use(&portal.gateway, member.account, &own.id).await?;
+    let used = key_uses::last_key_use(&portal.gateway, member.account, &own.id).await?;
     let OwnKey { id, key, .. } = own;
     Ok(KeyPage {
         shell: member.shell(NavEntry::Keys),
@@ -97,7 +99,7 @@ pub(super) async fn save(
         ("expires_at".to_owned(), expires.map_or(Value::Null, |at| Value::String(at.to_iso()))),
     ]);
     let acting = member.acting(&portal);
-    match use_cases::patch_entry(&acting, Kind::Key, &id, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Key, &id, patch, LiveBinds::Keep).await {
         Ok(_) => Ok(member.done(&key_path(&id), "key-saved")),
         Err(refusal) => {
             let error = fault(refusal)?;
@@ -184,7 +186,7 @@ pub(super) async fn rotate(
             return Ok(page_with_status(StatusCode::BAD_REQUEST, &page));
         }
     };
-    let applied = use_cases::rotate_key(&member.acting(&portal), &id, overlap).await?;
+    let applied = rotation::rotate_key(&member.acting(&portal), &id, overlap).await?;
     let secret = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let now = OwnKey::find(&portal, &member, &id)?;
     let until = old_secret_until(&now.key, portal.gateway.clock.now());
@@ -198,7 +200,7 @@ pub(super) async fn ask_revoke(
     Path((_, id)): KeyPath,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
-    let used = use_cases::last_key_use(&portal.gateway, member.account, &id).await?;
+    let used = key_uses::last_key_use(&portal.gateway, member.account, &id).await?;
     let used = used.map(|used| {
         let from = used.address.map(|address| format!(" from {address}")).unwrap_or_default();
         format!("It was last used at {}{from}.", used.at.to_iso())
@@ -231,6 +233,6 @@ pub(super) async fn revoke(
 ) -> Reply {
     changeable(&portal, &member, &id)?;
     let patch = Map::from_iter([("revoked".to_owned(), Value::Bool(true))]);
-    use_cases::patch_entry(&member.acting(&portal), Kind::Key, &id, patch, LiveBinds::Keep).await?;
+    patch_entry(&member.acting(&portal), Kind::Key, &id, patch, LiveBinds::Keep).await?;
     Ok(member.done("keys", "key-revoked"))
 }

@@ -11,8 +11,9 @@ use crate::time::Time;
 use hermod_domain::catalogue::{ApiKey, Catalogue, Connection};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::live_status::KeyUse;
-use hermod_operator::use_cases::{OperatorRefusal, overlap_of};
-use hermod_operator::views::entries::RotateQuery;
+use hermod_operator::entry::views::RotateQuery;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::rotation::overlap_of;
 use std::sync::Arc;
 use std::time::Duration;
 

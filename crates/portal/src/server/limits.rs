@@ -11,10 +11,11 @@ use crate::pages::limits::{ConnectionLimitsCard, ControlRow, LimitsPage, Rejecte
 use hermod_domain::catalogue::{Connection, Tier};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases;
-use hermod_operator::views::money::{ControlView, TrafficView};
+use hermod_operator::message::views::{RequestsQuery, StatisticsQuery};
+use hermod_operator::message::{requests, statistics};
+use hermod_operator::money::use_cases::show_traffic;
+use hermod_operator::money::views::{ControlView, TrafficView};
 use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::{RequestsQuery, StatisticsQuery};
 use std::collections::HashMap;
 
 /// The codes of requests that a limit rejects.
@@ -28,10 +29,10 @@ const NEXT_DAY: &str = "at 00:00 UTC";
 pub(super) async fn show(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadMessages)?;
     let account = Some(member.account_name.clone());
-    let traffic = use_cases::show_traffic(&portal.gateway, &member.account_name).await?;
+    let traffic = show_traffic(&portal.gateway, &member.account_name).await?;
     let query =
         RequestsQuery { account: account.clone(), since: Some("24h".to_owned()), ..RequestsQuery::default() };
-    let groups = use_cases::group_requests(&portal.gateway, query).await?;
+    let groups = requests::group_requests(&portal.gateway, query).await?;
     let limited = groups.items.into_iter().filter(|group| LIMIT_CODES.contains(&group.code.as_str()));
     let rejected = limited.map(|group| RejectedRow {
         code: group.code,
@@ -116,7 +117,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         since: Some("1h".to_owned()),
         ..StatisticsQuery::default()
     };
-    let minutes = use_cases::read_statistics(gateway, query).await?;
+    let minutes = statistics::read_statistics(gateway, query).await?;
     let mut used: HashMap<String, (u64, u64)> = HashMap::new();
     for minute in minutes.items {
         let (accepted, busiest) = used.entry(minute.value.unwrap_or_default()).or_default();
@@ -130,7 +131,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         limit: Limit::try_from(COUNTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let over = use_cases::list_requests(gateway, over).await?;
+    let over = requests::list_requests(gateway, over).await?;
     let is_more = over.items.len() >= COUNTED_MAX;
     let mut limited: HashMap<String, u64> = HashMap::new();
     for request in over.items {

@@ -17,10 +17,12 @@ use futures_util::stream;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::live_status::{NoSlot, Slot};
-use hermod_operator::use_cases::{self, LiveFeed, OperatorRefusal};
-use hermod_operator::users::is_session_open;
+use hermod_operator::message::live::LiveFeed;
+use hermod_operator::message::views::{LiveMessageView, LiveQuery, LiveView, MessagesQuery};
+use hermod_operator::message::{live, search};
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::user::is_session_open;
 use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::{LiveMessageView, LiveQuery, LiveView, MessagesQuery};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +44,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
         limit: Limit::try_from(ROWS.to_string()).ok(),
         ..MessagesQuery::default()
     };
-    let found = use_cases::search_messages(&portal.gateway, query).await?;
+    let found = search::search_messages(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Live);
     let rows = found.items.into_iter().map(|message| LiveRow {
         accepted_at: time(&message.accepted_at).unwrap_or(Time(0)),
@@ -65,7 +67,7 @@ pub(super) async fn events(axum::extract::State(portal): State, member: Member, 
     let slot =
         portal.gateway.feeds.take(member.session.user).map_err(|NoSlot| NoPage::TooMany { wait_s: 5 })?;
     let query = LiveQuery { account: Some(member.account_name.clone()) };
-    let feed = use_cases::watch_live(&portal.gateway, &query, last).map_err(|refusal| match refusal {
+    let feed = live::watch_live(&portal.gateway, &query, last).map_err(|refusal| match refusal {
         OperatorRefusal::Unavailable { .. } => NoPage::TooMany { wait_s: 5 },
         refusal => refusal.into(),
     })?;

@@ -17,8 +17,8 @@ use hermod_domain::phone::masked;
 use hermod_gateway::app::{LowBalance, low_balance};
 use hermod_gateway::http::pages::PageSource;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::use_cases::OperatorRefusal;
-use hermod_operator::users::{Session, find_session, list_invitations};
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::user::{Session, find_session, list_invitations};
 use std::collections::HashMap;
 use std::sync::Arc;
 

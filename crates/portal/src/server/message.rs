@@ -17,8 +17,8 @@ use hermod_domain::permission::Permission;
 use hermod_domain::receipt::{DlrCode, ErrCode, ReportStatus};
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::use_cases;
-use hermod_operator::views::record::{HistoryView, MessageDetailView, MessageView, StepView};
+use hermod_operator::message::history;
+use hermod_operator::message::views::{HistoryView, MessageDetailView, MessageView, StepView};
 use std::time::Duration;
 
 /// Where the page of the API lists the values of `err_code`.
@@ -37,7 +37,7 @@ pub(super) async fn show(
     member.require(Permission::ReadMessages)?;
     let gateway = &*portal.gateway;
     let account = Some(member.account_name.as_str());
-    let MessageDetailView { message, history } = use_cases::show_message(gateway, account, &id).await?;
+    let MessageDetailView { message, history } = history::show_message(gateway, account, &id).await?;
     let stored = MessageId::parse(&message.id).ok_or(NoPage::NotFound)?;
     let text = match member.may(Permission::ReadTexts) {
         true => {

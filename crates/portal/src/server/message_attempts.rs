@@ -9,9 +9,9 @@ use crate::pages::message::WebhookAttemptRow;
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::use_cases;
-use hermod_operator::views::record::StepView;
-use hermod_operator::views::webhooks::AttemptView;
+use hermod_operator::message::views::StepView;
+use hermod_operator::webhook::use_cases::show_webhook_event;
+use hermod_operator::webhook::views::AttemptView;
 
 /// Events of one message whose attempts are read: a message has one for each status that is reported.
 const EVENTS_MAX: usize = 5;
@@ -31,7 +31,7 @@ pub(super) async fn attempts_of(
     events.dedup();
     let mut attempts = Vec::new();
     for event in events.into_iter().take(EVENTS_MAX) {
-        match use_cases::show_webhook_event(gateway, &member.account_name, event).await {
+        match show_webhook_event(gateway, &member.account_name, event).await {
             Ok(found) if !found.attempts.is_empty() => {
                 let kept = found.attempts.iter().enumerate();
                 attempts.extend(kept.map(|(index, attempt)| of_store(member, shell, event, index, attempt)));

@@ -12,11 +12,12 @@ use crate::numbers::{amount, duration};
 use crate::pages::messages::{Filters, MessageListRow, MessagesPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases::{self, OperatorRefusal};
-use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::{
+use hermod_operator::message::views::{
     MessageView, MessagesQuery, MessagesView, RecordView, StatisticsQuery, TextSearchQuery,
 };
+use hermod_operator::message::{search, statistics};
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::views::paging::Limit;
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page.
@@ -95,7 +96,7 @@ async fn search(
     let account = Some(member.account_name.clone());
     let limit = Limit::try_from(ROWS.to_string()).ok();
     if let Some(text) = given(&filter.text) {
-        let found = use_cases::search_text(
+        let found = search::search_text(
             gateway,
             TextSearchQuery {
                 account,
@@ -111,7 +112,7 @@ async fn search(
         let items = found.items.into_iter().filter(|message| filter.matches(message)).collect();
         return Ok(MessagesView { items, next: found.next, searched_to, record: found.record });
     }
-    use_cases::search_messages(gateway, query_of(member, filter)).await
+    search::search_messages(gateway, query_of(member, filter)).await
 }
 
 /// Returns the query for the record of a filter without a text.
@@ -148,7 +149,7 @@ async fn countries(
         sum: Some(true),
         ..StatisticsQuery::default()
     };
-    let found = use_cases::read_statistics(gateway, query).await?;
+    let found = statistics::read_statistics(gateway, query).await?;
     let codes = found.items.into_iter().filter_map(|row| row.value);
     let mut countries: Vec<(String, String)> =
         codes.map(|code| (code.clone(), country_name(&code))).collect();

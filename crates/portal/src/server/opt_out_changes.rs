@@ -10,10 +10,12 @@ use crate::numbers::grouped;
 use crate::pages::opt_outs::{ChangeOptOuts, Imported, WrongLine};
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases::{self, LiveBinds, OperatorRefusal};
-use hermod_operator::views::entries::Fields;
-use hermod_operator::views::messages::OptOutRequest;
+use hermod_operator::entry::views::Fields;
+use hermod_operator::inbound::use_cases::add_opt_out;
+use hermod_operator::inbound::views::OptOutRequest;
+use hermod_operator::kind::Kind;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +42,7 @@ pub(super) async fn add(
     let request = OptOutRequest { how: how(&member, &note), imported: false };
     let acting = member.acting(&portal);
     let written = without_separators(&number);
-    let refusal = match use_cases::add_opt_out(&acting, &member.account_name, &written, Some(request)).await {
+    let refusal = match add_opt_out(&acting, &member.account_name, &written, Some(request)).await {
         Ok(stored) if stored.is_new => return Ok(member.done("opt-outs", "opt-out-added")),
         Ok(_) => return Ok(member.done("opt-outs", "opt-out-known")),
         Err(refusal) => refusal,
@@ -108,7 +110,7 @@ pub(super) async fn import(
     for (line, text) in lines {
         let request = OptOutRequest { how: how.clone(), imported: true };
         let number = first_number(text);
-        match use_cases::add_opt_out(&acting, &member.account_name, &number, Some(request)).await {
+        match add_opt_out(&acting, &member.account_name, &number, Some(request)).await {
             Ok(stored) if stored.is_new => added += 1,
             Ok(_) => known += 1,
             Err(refusal) => {
@@ -153,7 +155,7 @@ pub(super) async fn save_keywords(
     let patch = Fields::from_iter([("stop_words".to_owned(), Value::from_iter(list))]);
     let acting = member.acting(&portal);
     let name = &member.account_name;
-    match use_cases::patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
         Ok(_) => Ok(member.done("opt-outs", "keywords-saved")),
         Err(refusal) => {
             let words = Field::invalid(words, fault(refusal)?);

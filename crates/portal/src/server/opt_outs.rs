@@ -17,8 +17,8 @@ use futures_util::stream;
 use hermod_domain::inbound::OPT_OUT_KEYWORDS;
 use hermod_domain::permission::Permission;
 use hermod_operator::csv::{Cell, push_headings, push_row};
-use hermod_operator::use_cases;
-use hermod_operator::views::messages::{OptOutView, OptOutsQuery};
+use hermod_operator::inbound::use_cases::{find_opt_out, list_opt_outs, remove_opt_out};
+use hermod_operator::inbound::views::{OptOutView, OptOutsQuery};
 use hermod_operator::views::paging::Limit;
 use serde::Deserialize;
 
@@ -66,11 +66,11 @@ pub(super) async fn page_of(
             after: Some(filter.after).filter(|after| !after.is_empty()),
             limit: Limit::try_from(ROWS.to_string()).ok(),
         };
-        let found = use_cases::list_opt_outs(&portal.gateway, &member.account_name, query).await;
+        let found = list_opt_outs(&portal.gateway, &member.account_name, query).await;
         let found = found.map_err(|_| NoPage::NotFound)?;
         (found.items, found.next)
     } else {
-        match use_cases::find_opt_out(&portal.gateway, &member.account_name, wanted).await {
+        match find_opt_out(&portal.gateway, &member.account_name, wanted).await {
             Ok(found) => (found.into_iter().collect(), None),
             Err(refusal) => {
                 search.error = Some(fault(refusal)?);
@@ -119,7 +119,7 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
         async move {
             let (mut text, after) = state?;
             let query = OptOutsQuery { after, limit: Some(Limit::MAX) };
-            let found = match use_cases::list_opt_outs(&gateway, &account, query).await {
+            let found = match list_opt_outs(&gateway, &account, query).await {
                 Ok(found) => found,
                 // The connection is cut, so that the file is seen to be incomplete.
                 Err(refusal) => return Some((Err(std::io::Error::other(refusal.to_string())), None)),
@@ -143,7 +143,7 @@ pub(super) async fn confirm_lift(
     Path((_, number)): Path<(String, String)>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let found = use_cases::find_opt_out(&portal.gateway, &member.account_name, &number).await;
+    let found = find_opt_out(&portal.gateway, &member.account_name, &number).await;
     let found = found.map_err(|_| NoPage::NotFound)?.ok_or(NoPage::NotFound)?;
     let shell = member.shell(NavEntry::OptOuts);
     Ok(page(&ConfirmPage {
@@ -170,7 +170,7 @@ pub(super) async fn lift(
     MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::SendMessages)?;
-    let lifted = use_cases::remove_opt_out(&member.acting(&portal), &member.account_name, &number).await;
+    let lifted = remove_opt_out(&member.acting(&portal), &member.account_name, &number).await;
     lifted.map_err(|_| NoPage::NotFound)?;
     Ok(member.done("opt-outs", "opt-out-lifted"))
 }

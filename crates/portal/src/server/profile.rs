@@ -13,7 +13,8 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::users::{self, OwnMembership, SessionView, UserRefusal};
+use hermod_operator::user;
+use hermod_operator::user::{OwnMembership, SessionView, UserRefusal};
 use serde::Deserialize;
 
 /// Characters of a session's id in addresses: enough to tell the sessions of one user apart.
@@ -25,7 +26,7 @@ pub(super) async fn show(axum::extract::State(portal): State, Person(member): Pe
 }
 
 async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage> {
-    let sessions = users::list_sessions(&portal.gateway, member.session.user).await?;
+    let sessions = user::list_sessions(&portal.gateway, member.session.user).await?;
     let row = |view: &SessionView| SessionRow {
         id: id_of(view),
         device: device(&view.agent),
@@ -52,7 +53,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage
 
 /// Returns the accounts of the user for the page Profile.
 fn accounts(portal: &Portal, member: &Member) -> Vec<AccountRow> {
-    let own = users::list_memberships(&portal.gateway, member.session.user).into_iter();
+    let own = user::list_memberships(&portal.gateway, member.session.user).into_iter();
     let row = |one: OwnMembership| AccountRow {
         leave: (!one.is_last_owner)
             .then(|| format!("/profile/accounts/{}/leave", encode_segment(&one.account_name))),
@@ -111,7 +112,7 @@ pub(super) async fn change_password(
     let (password, new_password) = (Secret::new(password), Secret::new(new_password));
     let (gateway, source) = (&portal.gateway, member.source.address);
     let proof = (&password, code.as_str());
-    match users::change_password(gateway, &member.session, proof, &new_password, source).await {
+    match user::change_password(gateway, &member.session, proof, &new_password, source).await {
         Ok(()) => {
             let mut response = done("password-changed");
             // The token from before ended with the password.
@@ -136,9 +137,9 @@ pub(super) async fn end_session(
     Path(id): Path<String>,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    let sessions = users::list_sessions(&portal.gateway, member.session.user).await?;
+    let sessions = user::list_sessions(&portal.gateway, member.session.user).await?;
     let session = sessions.iter().find(|view| id_of(view) == id).ok_or(NoPage::NotFound)?;
-    users::end_session(&portal.gateway, member.session.user, session.digest).await?;
+    user::end_session(&portal.gateway, member.session.user, session.digest).await?;
     Ok(done("session-ended"))
 }
 
@@ -147,7 +148,7 @@ pub(super) async fn end_others(
     axum::extract::State(portal): State,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    users::end_other_sessions(&portal.gateway, &member.session).await?;
+    user::end_other_sessions(&portal.gateway, &member.session).await?;
     Ok(done("session-ended"))
 }
 

@@ -6,8 +6,8 @@ use crate::pages::access::PlainMessagePage;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use hermod_domain::catalogue::Role;
-use hermod_operator::use_cases::OperatorRefusal;
-use hermod_operator::users::UserRefusal;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::user::UserRefusal;
 
 /// The response of a handler.
 pub(super) type Reply = Result<Response, NoPage>;

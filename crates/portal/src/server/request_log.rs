@@ -14,11 +14,12 @@ use crate::pages::request_log::{LoggedRequestRow, RejectedGroup, RequestLogPage}
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
-use hermod_operator::use_cases::{self, OperatorRefusal};
-use hermod_operator::views::paging::{Limit, RowNumber};
-use hermod_operator::views::record::{
+use hermod_operator::message::requests;
+use hermod_operator::message::views::{
     RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView,
 };
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page.
@@ -49,7 +50,7 @@ pub(super) async fn list(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let query = filter.wanted(&portal.gateway.numbers, &member.account_name);
-    let (found, error) = match use_cases::list_requests(&portal.gateway, query.clone()).await {
+    let (found, error) = match requests::list_requests(&portal.gateway, query.clone()).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, sentence(&rule)))),
         Err(refusal) => return Err(NoPage::from(refusal)),
@@ -58,7 +59,7 @@ pub(super) async fn list(
     let groups = match &error {
         None => {
             let query = RequestsQuery { account: Some(member.account_name.clone()), ..period };
-            use_cases::group_requests(&portal.gateway, query).await?.items
+            requests::group_requests(&portal.gateway, query).await?.items
         }
         Some(_) => Vec::new(),
     };

@@ -15,10 +15,13 @@ use axum::http::StatusCode;
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
-use hermod_operator::use_cases::{self, OperatorRefusal};
-use hermod_operator::views::customer_requests::{
+use hermod_operator::customer_request::use_cases::{
+    list_customer_requests, make_customer_request, show_customer_request, withdraw_customer_request,
+};
+use hermod_operator::customer_request::views::{
     CustomerRequestDraft, CustomerRequestView, CustomerRequestsQuery,
 };
+use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 
@@ -57,7 +60,7 @@ async fn requests_page(
         before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::CustomerRequest, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = use_cases::list_customer_requests(&portal.gateway, query).await?;
+    let found = list_customer_requests(&portal.gateway, query).await?;
     let shell = member.shell(NavEntry::Requests);
     Ok(RequestsPage {
         next: found.next.map(|next| {
@@ -198,7 +201,7 @@ pub(super) async fn create(
         return Err(NoPage::Forbidden(member.role));
     }
     let acting = member.acting(&portal);
-    match use_cases::make_customer_request(&acting, &member.account_name, draft.clone()).await {
+    match make_customer_request(&acting, &member.account_name, draft.clone()).await {
         Ok(_) => Ok(member.done("requests", "request-made")),
         Err(refusal) => {
             let form = form(&portal, &member, &draft).map(|form| with_error(form, &refusal));
@@ -234,14 +237,14 @@ pub(super) async fn withdraw(
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
     let id = portal.gateway.numbers.read(NumberKind::CustomerRequest, id);
-    let stored = use_cases::show_customer_request(&portal.gateway, id).await?;
+    let stored = show_customer_request(&portal.gateway, id).await?;
     let is_own = stored.account == member.account_name;
     let kind = CustomerRequestKind::parse(&stored.kind).filter(|_| is_own).ok_or(NoPage::NotFound)?;
     if !may_request(&member, kind) {
         return Err(NoPage::Forbidden(member.role));
     }
     let acting = member.acting(&portal);
-    match use_cases::withdraw_customer_request(&acting, &member.account_name, id).await {
+    match withdraw_customer_request(&acting, &member.account_name, id).await {
         Ok(_) => Ok(member.done("requests", "request-withdrawn")),
         // The operator was faster; the page shows the decision.
         Err(OperatorRefusal::AlreadyDecided { .. }) => Ok(reply::redirect(&member.path("requests"))),

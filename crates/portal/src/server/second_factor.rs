@@ -10,7 +10,8 @@ use crate::pages::confirm::ConfirmPage;
 use crate::pages::profile::{RecoveryCodesPage, SecondFactorSetupPage};
 use axum::http::StatusCode;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::users::{self, Setup, UserRefusal};
+use hermod_operator::user;
+use hermod_operator::user::{Setup, UserRefusal};
 use serde::Deserialize;
 
 /// Letters of a group in secrets and codes that people type.
@@ -22,14 +23,14 @@ pub(super) async fn begin(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    users::begin_setup(&portal.gateway, &member.session).await?;
+    user::begin_setup(&portal.gateway, &member.session).await?;
     Ok(redirect("/profile/second-factor/setup"))
 }
 
 /// `GET /profile/second-factor/setup`.
 pub(super) async fn show_setup(axum::extract::State(portal): State, Person(member): Person) -> Reply {
     require_confirmed(&member)?;
-    match users::pending_setup(&portal.gateway, &member.session).await? {
+    match user::pending_setup(&portal.gateway, &member.session).await? {
         Some(setup) => Ok(page(&setup_page(&member, &setup, Field::default()))),
         None => Ok(redirect("/profile")),
     }
@@ -56,9 +57,9 @@ pub(super) async fn confirm(
     PersonForm { member, form: ConfirmForm { code } }: PersonForm<ConfirmForm>,
 ) -> Reply {
     require_confirmed(&member)?;
-    let setup = users::pending_setup(&portal.gateway, &member.session).await?;
+    let setup = user::pending_setup(&portal.gateway, &member.session).await?;
     let Some(setup) = setup else { return Ok(redirect("/profile")) };
-    match users::finish_setup(&member.acting(&portal), &member.session, &code).await {
+    match user::finish_setup(&member.acting(&portal), &member.session, &code).await {
         Ok(codes) => Ok(page(&codes_page(&member, &codes))),
         Err(UserRefusal::WrongCode) => {
             let error = "The code is wrong. Enter the 6 digits that the app shows now; the clock of your phone must be right.";
@@ -94,7 +95,7 @@ pub(super) async fn switch_off(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    users::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
+    user::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
     Ok(done("second-factor-off"))
 }
 
@@ -122,7 +123,7 @@ pub(super) async fn make_codes(
     if user.is_none_or(|(_, user)| user.second_factor.is_none()) {
         return Err(NoPage::NotFound);
     }
-    let codes = users::renew_recovery_codes(&member.acting(&portal), &member.session).await?;
+    let codes = user::renew_recovery_codes(&member.acting(&portal), &member.session).await?;
     Ok(page(&codes_page(&member, &codes)))
 }
 

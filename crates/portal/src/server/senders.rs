@@ -13,10 +13,12 @@ use axum::http::StatusCode;
 use hermod_domain::catalogue::SenderStatus;
 use hermod_domain::permission::Permission;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases::{self, LiveBinds, OperatorRefusal};
-use hermod_operator::views::entries::{EntriesQuery, EntryView, Fields};
-use hermod_operator::views::record::StatisticsQuery;
+use hermod_operator::entry::views::{EntriesQuery, EntryView, Fields};
+use hermod_operator::kind::Kind;
+use hermod_operator::message::statistics;
+use hermod_operator::message::views::StatisticsQuery;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::setup::use_cases::{LiveBinds, list_entries, patch_entry};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -47,7 +49,7 @@ async fn page_of(portal: &Portal, member: &Member) -> Result<SendersPage, NoPage
 
 async fn entries(portal: &Portal, member: &Member, kind: Kind) -> Result<Vec<EntryView>, OperatorRefusal> {
     let query = EntriesQuery { account: Some(member.account_name.clone()), ..EntriesQuery::default() };
-    Ok(use_cases::list_entries(&portal.gateway, kind, query).await?.items)
+    Ok(list_entries(&portal.gateway, kind, query).await?.items)
 }
 
 fn text<'a>(entry: &'a EntryView, field: &str) -> &'a str {
@@ -114,7 +116,7 @@ async fn counts(portal: &Portal, member: &Member) -> Result<Option<HashMap<Strin
         sum: Some(true),
         ..StatisticsQuery::default()
     };
-    match use_cases::read_statistics(&portal.gateway, query).await {
+    match statistics::read_statistics(&portal.gateway, query).await {
         Ok(found) => {
             let rows = found.items.into_iter().filter_map(|row| Some((row.value?, row.accepted)));
             Ok(Some(rows.collect()))
@@ -161,7 +163,7 @@ pub(super) async fn set_default(
     let value = if sender.is_empty() { Value::Null } else { Value::from(sender) };
     let patch = Fields::from_iter([("default_sender".to_owned(), value)]);
     let acting = member.acting(&portal);
-    use_cases::patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
+    patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
     Ok(member.done("senders", "default-sender-saved"))
 }
 

@@ -8,10 +8,11 @@ use hermod_domain::numbers::Country;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::use_cases::{self, OperatorRefusal};
+use hermod_operator::message::views::RecordView;
+use hermod_operator::money::use_cases::list_days;
+use hermod_operator::money::views::DaysQuery;
+use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::views::amount::Amount;
-use hermod_operator::views::money::DaysQuery;
-use hermod_operator::views::record::RecordView;
 
 /// Whole days whose spend is the usual one.
 const USUAL_DAYS: i64 = 7;
@@ -35,7 +36,7 @@ pub(super) async fn runway_days(
 ) -> Result<Option<i64>, OperatorRefusal> {
     let today = gateway.clock.now().day().get();
     let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
-    let days = use_cases::list_days(gateway, account, &DaysQuery { from, to }).await?;
+    let days = list_days(gateway, account, &DaysQuery { from, to }).await?;
     let spent: i64 = days.items.iter().map(|day| day.spend.0.as_micros()).sum();
     Ok(lasts(available.as_micros(), spent))
 }

@@ -16,10 +16,12 @@ use axum::http::StatusCode;
 use hermod_domain::catalogue::{Catalogue, SmppAccess};
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
-use hermod_operator::use_cases;
-use hermod_operator::views::binds::BindsQuery;
+use hermod_operator::bind::use_cases::list_binds;
+use hermod_operator::bind::views::BindsQuery;
+use hermod_operator::message::requests;
+use hermod_operator::message::views::RequestsQuery;
+use hermod_operator::rotation;
 use hermod_operator::views::paging::Limit;
-use hermod_operator::views::record::RequestsQuery;
 use serde::Deserialize;
 
 /// How far back rejected binds are listed, and how many.
@@ -35,7 +37,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
     let account = Some(member.account_name.clone());
     let query = BindsQuery { account: account.clone(), system_id: None };
-    let mut binds = use_cases::list_binds(&portal.gateway, &query).await?.items;
+    let mut binds = list_binds(&portal.gateway, &query).await?.items;
     for bind in &mut binds {
         bind.number = portal.gateway.numbers.show(NumberKind::Bind, bind.number);
     }
@@ -47,7 +49,7 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
         limit: Limit::try_from(REJECTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let rejected = use_cases::list_requests(&portal.gateway, query).await?.items;
+    let rejected = requests::list_requests(&portal.gateway, query).await?.items;
     let catalogue = portal.gateway.catalogue();
     let mut own = catalogue.connections_of(member.account);
     own.sort_unstable_by_key(|(_, name, _)| *name);
@@ -93,7 +95,7 @@ pub(super) async fn rotate(
             return Err(NoPage::StaleForm);
         }
     };
-    let applied = use_cases::rotate_password(&member.acting(&portal), &connection, overlap).await?;
+    let applied = rotation::rotate_password(&member.acting(&portal), &connection, overlap).await?;
     let password = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let access = own_access(&catalogue, &member, &connection)?;

@@ -12,7 +12,8 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use hermod_gateway::live_status::{PduDirection, TraceLine};
-use hermod_operator::use_cases::{self, BIND_TRACE_LASTS, BindTrace};
+use hermod_operator::trace;
+use hermod_operator::trace::{BIND_TRACE_LASTS, BindTrace};
 
 /// How often a page with a running trace is read again.
 const REFRESH_MS: u32 = 2_000;
@@ -34,8 +35,7 @@ pub(super) async fn show(
     member: Member,
 ) -> Reply {
     require(&portal, &member, &connection)?;
-    let BindTrace { until, lines, kept } =
-        use_cases::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
+    let BindTrace { until, lines, kept } = trace::read_bind_trace(&portal.gateway, &connection, LINES_MAX)?;
     let mut nodes: Vec<String> =
         portal.gateway.store.cluster().nodes().into_iter().map(|node| node.name).collect();
     nodes.sort_unstable();
@@ -78,7 +78,7 @@ pub(super) async fn start(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    use_cases::start_bind_trace(&member.acting(&portal), &connection).await?;
+    trace::start_bind_trace(&member.acting(&portal), &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-started"))
 }
 
@@ -89,7 +89,7 @@ pub(super) async fn stop(
     MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    use_cases::stop_bind_trace(&portal.gateway, &connection).await?;
+    trace::stop_bind_trace(&portal.gateway, &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-stopped"))
 }
 

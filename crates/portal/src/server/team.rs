@@ -12,8 +12,9 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::Role;
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases::OperatorRefusal;
-use hermod_operator::users::{self, Invited, OpenInvitation, TeamMember, UserRefusal};
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::user;
+use hermod_operator::user::{Invited, OpenInvitation, TeamMember, UserRefusal};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -25,7 +26,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 
 async fn team(portal: &Portal, member: &Member) -> Result<TeamPage, NoPage> {
     let may_change = member.may(Permission::ChangeTeam);
-    let found = users::show_team(&portal.gateway, member.account).await?;
+    let found = user::show_team(&portal.gateway, member.account).await?;
     let row = |one: TeamMember| MemberRow {
         id: one.id,
         role: one.role.to_string(),
@@ -83,7 +84,7 @@ pub(super) async fn invite(
     member.require_confirmed("team")?;
     let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
     let acting = member.acting(&portal);
-    match users::invite_to_team(&acting, member.account, email.trim(), role).await {
+    match user::invite_to_team(&acting, member.account, email.trim(), role).await {
         Ok(invited) => pass_on(&portal, &member, invited, "invited").await,
         Err(refusal) => {
             let error = fault(refusal)?;
@@ -139,7 +140,7 @@ pub(super) async fn change_role(
     member.require_confirmed("team")?;
     let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
     let acting = member.acting(&portal);
-    match users::change_role(&acting, member.account, row_of(&names)?, role).await {
+    match user::change_role(&acting, member.account, row_of(&names)?, role).await {
         Ok(()) => Ok(member.done("team", "role-changed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
         Err(refusal) => Err(refusal.into()),
@@ -164,7 +165,7 @@ pub(super) async fn ask_remove(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     let row = row_of(&names)?;
-    let found = users::show_team(&portal.gateway, member.account).await?;
+    let found = user::show_team(&portal.gateway, member.account).await?;
     let one = found.members.into_iter().find(|one| one.id == row).ok_or(NoPage::NotFound)?;
     let is_you = one.user == member.session.user;
     let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
@@ -190,8 +191,8 @@ pub(super) async fn remove(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let is_you = row == users::team_row_id(&portal.gateway, member.account, &member.session.email);
-    match users::remove_member(&member.acting(&portal), member.account, row).await {
+    let is_you = row == user::team_row_id(&portal.gateway, member.account, &member.session.email);
+    match user::remove_member(&member.acting(&portal), member.account, row).await {
         Ok(()) if is_you => Ok(super::reply::redirect("/")),
         Ok(()) => Ok(member.done("team", "member-removed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
@@ -208,11 +209,11 @@ pub(super) async fn withdraw(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let found = users::show_team(&portal.gateway, member.account).await?;
+    let found = user::show_team(&portal.gateway, member.account).await?;
     if !found.invitations.iter().any(|invitation| invitation.id == row) {
         return Err(NoPage::NotFound);
     }
-    users::remove_member(&member.acting(&portal), member.account, row).await?;
+    user::remove_member(&member.acting(&portal), member.account, row).await?;
     Ok(member.done("team", "invitation-withdrawn"))
 }
 
@@ -225,7 +226,7 @@ pub(super) async fn make_link(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    match users::make_member_link(&member.acting(&portal), member.account, row).await {
+    match user::make_member_link(&member.acting(&portal), member.account, row).await {
         Ok(invited) => pass_on(&portal, &member, invited, "link-mailed").await,
         Err(UserRefusal::NoMail | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
         Err(refusal) => Err(refusal.into()),

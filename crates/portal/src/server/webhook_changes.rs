@@ -13,10 +13,14 @@ use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_gateway::live_status::TestEvent;
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases::{self, LiveBinds, OperatorRefusal, SecretStep};
-use hermod_operator::views::entries::Fields;
-use hermod_operator::views::webhooks::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
+use hermod_operator::entry::views::Fields;
+use hermod_operator::kind::Kind;
+use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::webhook::use_cases::{
+    SecretStep, change_webhook_secret, replay_failed_webhooks, reveal_webhook_secret, test_webhook,
+};
+use hermod_operator::webhook::views::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,7 +54,7 @@ pub(super) async fn save_urls(
     ]);
     let acting = member.acting(&portal);
     let name = &member.account_name;
-    match use_cases::patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
         Ok(_) => Ok(member.done(PAGE, "webhooks-saved")),
         Err(refusal) => {
             let dlr = Field { error: Some(fault(refusal)?), ..dlr };
@@ -104,7 +108,7 @@ pub(super) async fn save_form(
     member.require_connection(&portal, &connection)?;
     let patch = Fields::from_iter([("dlr_form".to_owned(), Value::from(dlr_form))]);
     let acting = member.acting(&portal);
-    use_cases::patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
+    patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
     Ok(member.done(PAGE, "dlr-form-saved"))
 }
 
@@ -115,7 +119,7 @@ pub(super) async fn reveal(
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let secret = use_cases::reveal_webhook_secret(&member.acting(&portal), &member.account_name).await?;
+    let secret = reveal_webhook_secret(&member.acting(&portal), &member.account_name).await?;
     let additions =
         WebhooksFormResult { revealed: Some(secret.reveal().to_owned()), ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
@@ -129,7 +133,7 @@ pub(super) async fn stage(
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
     let step = SecretStep::Stage(WebhookSecretRequest::default());
-    let made = use_cases::change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
+    let made = change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
     let additions =
         WebhooksFormResult { staged: made.map_err(stale)?.secret, ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
@@ -154,7 +158,7 @@ pub(super) async fn drop_secret(
 async fn change_secret(portal: &Portal, member: &Member, step: SecretStep, code: &'static str) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let done = use_cases::change_webhook_secret(&member.acting(portal), &member.account_name, step).await;
+    let done = change_webhook_secret(&member.acting(portal), &member.account_name, step).await;
     done.map_err(stale)?;
     Ok(member.done(PAGE, code))
 }
@@ -189,7 +193,7 @@ pub(super) async fn test(
         let webhooks = catalogue.account(member.account).and_then(|view| view.account.webhooks.as_ref());
         webhooks.and_then(|webhooks| webhooks.url(wanted.kind())).map(str::to_owned)
     };
-    let tested = use_cases::test_webhook(&member.acting(&portal), &member.account_name, wanted).await;
+    let tested = test_webhook(&member.acting(&portal), &member.account_name, wanted).await;
     let result = match tested {
         Ok(view) => test_result(&url.unwrap_or_default(), view),
         Err(OperatorRefusal::Unavailable { cause, .. }) => TestResult {
@@ -241,7 +245,7 @@ pub(super) async fn replay_failed(
     member.require(Permission::ChangeSetup)?;
     let request = ReplayRequest { since: since.trim().to_owned(), kind: None };
     let acting = member.acting(&portal);
-    match use_cases::replay_failed_webhooks(&acting, &member.account_name, request).await {
+    match replay_failed_webhooks(&acting, &member.account_name, request).await {
         Ok(replayed) if replayed.replayed == 0 => Ok(member.done(PAGE, "nothing-replayed")),
         Ok(_) => Ok(member.done(PAGE, "events-replayed")),
         Err(refusal) => {

@@ -13,8 +13,8 @@ use crate::numbers::duration;
 use crate::pages::webhooks::{EventAttempt, WebhookEventPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_operator::use_cases;
-use hermod_operator::views::webhooks::{AttemptView, EventAttemptsView};
+use hermod_operator::webhook::use_cases::{replay_webhook, show_webhook_event, webhook_event_body};
+use hermod_operator::webhook::views::{AttemptView, EventAttemptsView};
 
 /// `GET /accounts/{account}/webhooks/events/{event}`.
 pub(super) async fn show(
@@ -25,9 +25,9 @@ pub(super) async fn show(
     member.require(Permission::ReadSetup)?;
     // The body has whole numbers, and the texts of MO messages.
     member.require(Permission::ReadTexts)?;
-    let found = use_cases::show_webhook_event(&portal.gateway, &member.account_name, &event).await?;
+    let found = show_webhook_event(&portal.gateway, &member.account_name, &event).await?;
     let EventAttemptsView { event, attempts } = found;
-    let body = use_cases::webhook_event_body(&portal.gateway, &member.account_name, &event.event).await?;
+    let body = webhook_event_body(&portal.gateway, &member.account_name, &event.event).await?;
     let shell = member.shell(NavEntry::Webhooks);
     let next_attempt = event.due_at.as_deref().and_then(time).filter(|_| event.state == "waiting");
     let ended_at = event.ended_at.as_deref().and_then(time);
@@ -75,7 +75,7 @@ pub(super) async fn replay(
     MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
-    use_cases::replay_webhook(&member.acting(&portal), &member.account_name, &event).await?;
+    replay_webhook(&member.acting(&portal), &member.account_name, &event).await?;
     let shell = member.shell(NavEntry::Webhooks);
     let page = shell.path_to("webhooks/events", &event);
     Ok(super::reply::redirect(&format!("{page}?done=event-replayed")))

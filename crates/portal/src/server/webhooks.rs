@@ -15,11 +15,12 @@ use crate::pages::webhooks::{
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
-use hermod_operator::provision::Kind;
-use hermod_operator::use_cases;
-use hermod_operator::views::entries::EntriesQuery;
+use hermod_operator::entry::views::EntriesQuery;
+use hermod_operator::kind::Kind;
+use hermod_operator::setup::use_cases::list_entries;
 use hermod_operator::views::paging::{Limit, RowNumber};
-use hermod_operator::views::webhooks::{EndpointView, EventView, EventsQuery, WebhooksView};
+use hermod_operator::webhook::use_cases::{list_webhook_events, show_webhooks};
+use hermod_operator::webhook::views::{EndpointView, EventView, EventsQuery, WebhooksView};
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -77,7 +78,7 @@ pub(super) async fn page_of(
 ) -> Result<WebhooksPage, NoPage> {
     let gateway = &portal.gateway;
     let name = &member.account_name;
-    let webhooks = use_cases::show_webhooks(gateway, name).await?;
+    let webhooks = show_webhooks(gateway, name).await?;
     let state = STATES.iter().map(|(state, _)| *state).find(|state| *state == filter.state);
     let query = EventsQuery {
         kind: None,
@@ -85,7 +86,7 @@ pub(super) async fn page_of(
         before: filter.before.parse::<u64>().ok().map(RowNumber::from),
         limit: Limit::try_from(EVENTS.to_string()).ok(),
     };
-    let found = use_cases::list_webhook_events(gateway, name, query).await?;
+    let found = list_webhook_events(gateway, name, query).await?;
     let shell = member.shell(NavEntry::Webhooks);
     let next = found.next.map(|next| {
         let state = state.filter(|state| !state.is_empty()).map(|state| format!("state={state}&"));
@@ -116,8 +117,8 @@ pub(super) async fn page_of(
 
 async fn forms(portal: &Portal, account: &str) -> Result<Vec<ConnectionForm>, NoPage> {
     let query = EntriesQuery { account: Some(account.to_owned()), ..EntriesQuery::default() };
-    let connections = use_cases::list_entries(&portal.gateway, Kind::Connection, query).await?;
-    let form = |entry: &hermod_operator::views::entries::EntryView| {
+    let connections = list_entries(&portal.gateway, Kind::Connection, query).await?;
+    let form = |entry: &hermod_operator::entry::views::EntryView| {
         let chosen = entry.entry.get("dlr_form").and_then(Value::as_str).unwrap_or("full");
         ConnectionForm { connection: entry.name.clone(), form: Select::new(FORMS, chosen) }
     };

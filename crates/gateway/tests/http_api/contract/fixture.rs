@@ -10,7 +10,8 @@ use hermod_gateway::config::{Bytes, Config, Source};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_operator::author::Author;
-use hermod_operator::provision::{self, WantedSetup};
+use hermod_operator::setup;
+use hermod_operator::setup::file_entries::WantedSetup;
 use hermod_store::{LedgerEntry, LedgerKind, PostOutcome};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -179,7 +180,7 @@ impl Service {
         let opened = running::open(&config, &clock).unwrap();
         let source = Source { path: "provision.toml".into(), text: provision_text() };
         let wanted: WantedSetup = source.parse().unwrap();
-        provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
+        setup::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
             .await
             .unwrap();
         let options = GatewayOptions {

@@ -5,10 +5,11 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::gateway::{Gateway, load_catalogue};
 use hermod_gateway::running::Opened;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::use_cases::{
-    OperatorRefusal, accept_customer_request, decline_customer_request, make_customer_request,
+use hermod_operator::customer_request::use_cases::{
+    accept_customer_request, decline_customer_request, make_customer_request,
 };
-use hermod_operator::views::customer_requests::{AcceptRequest, CustomerRequestDraft, DeclineRequest};
+use hermod_operator::customer_request::views::{AcceptRequest, CustomerRequestDraft, DeclineRequest};
+use hermod_operator::refusal::OperatorRefusal;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use crate::provision_file;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Source, WebhooksSection};
 use hermod_gateway::running::Opened;
-use hermod_operator::provision::WantedSetup;
+use hermod_operator::setup::file_entries::WantedSetup;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;

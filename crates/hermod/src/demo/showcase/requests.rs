@@ -2,7 +2,7 @@
 
 use super::super::history::{DemoAnswer, DemoRequest, Timestamp};
 use super::super::seed::PORTAL_EMAIL;
-use hermod_operator::views::customer_requests::CustomerRequestDraft;
+use hermod_operator::customer_request::views::CustomerRequestDraft;
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);

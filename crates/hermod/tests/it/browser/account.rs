@@ -5,8 +5,8 @@ use super::{EMAIL, delivered_message, make_user};
 use crate::scenario::Scenario;
 use hermod_domain::catalogue::Role;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::use_cases::{accept_customer_request, list_customer_requests};
-use hermod_operator::views::customer_requests::{AcceptRequest, CustomerRequestsQuery};
+use hermod_operator::customer_request::use_cases::{accept_customer_request, list_customer_requests};
+use hermod_operator::customer_request::views::{AcceptRequest, CustomerRequestsQuery};
 use hermod_simulator::carrier::Script;
 
 const PHONE: &str = "+4915112345678";

@@ -4,8 +4,9 @@ use super::{Browser, Page, Role, member};
 use crate::scenario::{GatewaySetup, Scenario};
 use hermod_domain::ids::AccountId;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::use_cases::{add_opt_out, list_requests};
-use hermod_operator::views::record::RequestsQuery;
+use hermod_operator::inbound::use_cases::add_opt_out;
+use hermod_operator::message::requests::list_requests;
+use hermod_operator::message::views::RequestsQuery;
 use hermod_simulator::carrier::Script;
 use serde_json::Value;
 

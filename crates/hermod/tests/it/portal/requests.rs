@@ -4,14 +4,16 @@ use super::{Browser, member};
 use crate::scenario::Scenario;
 use hermod_domain::catalogue::{Role, Tier};
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::use_cases::{
-    OperatorRefusal, accept_customer_request, decide_review, decline_customer_request,
-    list_customer_requests, show_balance,
+use hermod_operator::customer_request::use_cases::{
+    accept_customer_request, decline_customer_request, list_customer_requests,
 };
-use hermod_operator::views::customer_requests::{
+use hermod_operator::customer_request::views::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
-use hermod_operator::views::messages::DecisionRequest;
+use hermod_operator::inbound::use_cases::decide_review;
+use hermod_operator::inbound::views::DecisionRequest;
+use hermod_operator::money::use_cases::show_balance;
+use hermod_operator::refusal::OperatorRefusal;
 use hermod_simulator::carrier::Script;
 
 const TO: &str = "+4915112345678";

@@ -26,8 +26,9 @@ use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_gateway::app::{Caller, Submitted, find_replay, note_page_send, preview_message, submit_message};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::random_token;
+use hermod_operator::inbound::use_cases::show_review;
 use hermod_operator::inbox::find_inbound;
-use hermod_operator::use_cases;
+use hermod_operator::message::history;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +87,7 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
         return Ok(ComposeForm { from: mo.to, to: mo.from, ..ComposeForm::default() });
     }
     if let Ok(shown) = query.held.parse() {
-        let case = use_cases::show_review(gateway, gateway.numbers.read(NumberKind::Review, shown)).await?;
+        let case = show_review(gateway, gateway.numbers.read(NumberKind::Review, shown)).await?;
         if case.account != member.account_name {
             return Err(NoPage::NotFound);
         }
@@ -95,7 +96,7 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
     if query.again.is_empty() {
         return Ok(ComposeForm::default());
     }
-    let found = use_cases::show_message(gateway, Some(&member.account_name), &query.again).await?.message;
+    let found = history::show_message(gateway, Some(&member.account_name), &query.again).await?.message;
     let stored = MessageId::parse(&found.id).ok_or(NoPage::NotFound)?;
     let text = gateway.store.messages().text(member.account, stored).await.ok().flatten();
     Ok(ComposeForm {

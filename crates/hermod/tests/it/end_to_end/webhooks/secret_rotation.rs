@@ -2,8 +2,10 @@
 
 use super::*;
 use hermod_gateway::secrets::Secret;
+use hermod_operator::account;
+use hermod_operator::account::Rotation;
 use hermod_operator::author::Author;
-use hermod_operator::provision::{self, Rotation};
+use hermod_operator::setup;
 
 const NEW: &str = "alices-other-webhook-secret";
 
@@ -11,9 +13,9 @@ const NEW: &str = "alices-other-webhook-secret";
 async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
     let gateway = s.gateway();
     let rows = gateway.store.setup().rows().await.expect("a catalogue");
-    let plan = provision::rotate(rows, &gateway.pepper, "alice", &step, gateway.clock.now());
+    let plan = account::rotate(rows, &gateway.pepper, "alice", &step, gateway.clock.now());
     let plan = plan.map_err(|refusal| refusal.to_string())?;
-    provision::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())
+    setup::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())
         .await
         .expect("it can be stored");
     gateway.set_catalogue(plan.catalogue);

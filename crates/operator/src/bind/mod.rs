@@ -1,0 +1,4 @@
+//! Customers' binds.
+
+pub mod use_cases;
+pub mod views;

@@ -1,0 +1,4 @@
+//! Delivery statistics.
+
+pub mod use_cases;
+pub mod views;

@@ -1,0 +1,4 @@
+//! Destinations.
+
+pub mod use_cases;
+pub mod views;

@@ -1,0 +1,246 @@
+//! The names of entries. Most have a `name` field; routes, prices, senders and numbers are named by their key fields,
+//! in a form for files, log lines and URL paths.
+
+use crate::entry::values;
+use crate::kind::Kind;
+use crate::setup::ProvisionRefusal;
+use hermod_domain::area::Area;
+use hermod_domain::numbers::{Country, Mcc, Network};
+use hermod_domain::sender::{Sender, SenderKind};
+use hermod_domain::time::Timestamp;
+use serde_json::{Map, Value};
+
+/// The prefix of a mobile country code, which would otherwise look like a number prefix.
+const MCC: &str = "mcc";
+/// The error for a price or a route without exactly one area.
+pub(crate) const ONE_AREA: &str = "needs exactly one of prefix, network, mcc and country";
+/// Stands for every account.
+const EVERYONE: &str = "*";
+
+/// `ACCOUNT/SENDER`. An international number always has a plus.
+pub(crate) fn of_sender(account: Option<&str>, sender: &Sender) -> String {
+    format!("{}/{}", account.unwrap_or(EVERYONE), plainly(sender))
+}
+
+/// `NUMBER` or `NUMBER/KEYWORD`.
+pub(crate) fn of_number(number: &Sender, keyword: Option<&str>) -> String {
+    let keyword = keyword.map(|keyword| format!("/{keyword}")).unwrap_or_default();
+    format!("{}{keyword}", plainly(number))
+}
+
+/// `[ACCOUNT/]AREA[@SENDER]`.
+pub(crate) fn of_route(account: Option<&str>, area: Option<Area>, sender: Option<&Sender>) -> String {
+    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
+    let sender = sender.map(|sender| format!("@{}", plainly(sender))).unwrap_or_default();
+    format!("{owner}{}{sender}", of_some_area(area))
+}
+
+/// `[ACCOUNT/]AREA[@FROM]`.
+pub(crate) fn of_price(account: Option<&str>, area: Option<Area>, from: Option<Timestamp>) -> String {
+    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
+    let from = from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default();
+    format!("{owner}{}{from}", of_some_area(area))
+}
+
+/// Returns a question mark without an area.
+fn of_some_area(area: Option<Area>) -> String {
+    area.map_or_else(|| "?".to_owned(), of_area)
+}
+
+/// `49`, `262-01`, `mcc262`, `DE` or `*`.
+pub fn of_area(area: Area) -> String {
+    match area {
+        Area::Prefix(prefix) => values::of_prefix(prefix),
+        Area::Network(network) => network.to_string(),
+        Area::Mcc(mcc) => format!("{MCC}{mcc}"),
+        Area::Country(country) => country.to_string(),
+    }
+}
+
+fn plainly(sender: &Sender) -> String {
+    match sender.kind() {
+        SenderKind::International => format!("+{}", sender.address()),
+        SenderKind::Alphanumeric | SenderKind::ShortCode => sender.as_str().to_owned(),
+    }
+}
+
+/// The form of the names of a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct NameForm {
+    /// For a documentation.
+    pub(crate) form: &'static str,
+    pub(crate) example: &'static str,
+    /// For the error about an invalid name.
+    pub(crate) expected: &'static str,
+}
+
+impl NameForm {
+    /// The form of a name without parts.
+    pub(crate) const fn of_word(form: &'static str, example: &'static str) -> NameForm {
+        NameForm { form, example, expected: "expected its name" }
+    }
+}
+
+/// The canonical form of a name, and the fields that follow from it.
+pub(crate) type ReadName = (String, Vec<(&'static str, String)>);
+
+/// Parses a name. Returns its canonical form and the fields that follow from it.
+pub(crate) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
+    let (name, fields) = (kind.description().read_name)(name).ok_or_else(|| {
+        let sentence = format!("is not a valid {kind} name: {}", kind.description().name_form.expected);
+        ProvisionRefusal::about(&format!("\"{name}\""), sentence)
+    })?;
+    let fields = fields.into_iter().map(|(field, value)| (field.to_owned(), Value::String(value)));
+    Ok((name, fields.collect()))
+}
+
+pub(crate) fn read_price(name: &str) -> Option<ReadName> {
+    let (rest, from) = match name.split_once('@') {
+        Some((rest, from)) => (rest, Some(values::when_shown(values::when_of(from)?))),
+        None => (name, None),
+    };
+    let (text, mut fields) = read_owned_area(rest)?;
+    let since = from.as_ref().map(|from| format!("@{from}")).unwrap_or_default();
+    fields.extend(from.map(|from| ("from", from)));
+    Some((format!("{text}{since}"), fields))
+}
+
+pub(crate) fn read_route(name: &str) -> Option<ReadName> {
+    let (rest, sender) = match name.split_once('@') {
+        Some((rest, sender)) => (rest, Some(plainly(&Sender::parse(sender).ok()?))),
+        None => (name, None),
+    };
+    let (text, mut fields) = read_owned_area(rest)?;
+    let whose = sender.as_ref().map(|sender| format!("@{sender}")).unwrap_or_default();
+    fields.extend(sender.map(|sender| ("sender", sender)));
+    Some((format!("{text}{whose}"), fields))
+}
+
+/// `[ACCOUNT/]AREA`.
+fn read_owned_area(text: &str) -> Option<ReadName> {
+    let (account, what) = match text.split_once('/') {
+        Some((account, what)) => (Some(account.to_owned()), what),
+        None => (None, text),
+    };
+    let (area, field) = if let Some(mcc) = what.strip_prefix(MCC) {
+        let mcc = Mcc::parse(mcc).ok()?.to_string();
+        (format!("{MCC}{mcc}"), ("mcc", mcc))
+    } else if what.contains('-') {
+        let network = Network::parse(what).ok()?.to_string();
+        (network.clone(), ("network", network))
+    } else if what.len() == 2 && what.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        let country = Country::parse(&what.to_ascii_uppercase()).ok()?.to_string();
+        (country.clone(), ("country", country))
+    } else {
+        let prefix = values::of_prefix(values::prefix_of(what).ok()?);
+        (prefix.clone(), ("prefix", prefix))
+    };
+    let owner = account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();
+    let mut fields = vec![field];
+    fields.extend(account.map(|account| ("account", account)));
+    Some((format!("{owner}{area}"), fields))
+}
+
+pub(crate) fn read_sender(name: &str) -> Option<ReadName> {
+    let (account, sender) = name.split_once('/')?;
+    let sender = Sender::parse(sender).ok()?;
+    let account = (account != EVERYONE).then(|| account.to_owned());
+    let mut fields = vec![("sender", plainly(&sender))];
+    let canonical = of_sender(account.as_deref(), &sender);
+    fields.extend(account.map(|account| ("account", account)));
+    Some((canonical, fields))
+}
+
+pub(crate) fn read_number(name: &str) -> Option<ReadName> {
+    let (number, keyword) = match name.split_once('/') {
+        Some((number, keyword)) => (number, Some(keyword.to_ascii_uppercase())),
+        None => (name, None),
+    };
+    let number = Sender::parse(number).ok().filter(|number| number.kind() != SenderKind::Alphanumeric)?;
+    let canonical = of_number(&number, keyword.as_deref());
+    let mut fields = vec![("number", plainly(&number))];
+    fields.extend(keyword.map(|keyword| ("keyword", keyword)));
+    Some((canonical, fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: Kind, name: &str, expect: &str) {
+        let actual = match read(kind, name) {
+            Ok((name, fields)) => format!("{name} {}", Value::Object(fields)),
+            Err(_) => "refused".to_owned(),
+        };
+        assert_eq!(actual, expect, "{kind} {name:?}");
+    }
+
+    #[test]
+    fn name_implies_its_key_fields() {
+        check(Kind::Account, "shop", r#"shop {"name":"shop"}"#);
+        check(Kind::Key, "k", r#"k {"key":"k"}"#);
+        check(Kind::Route, "*", r#"* {"prefix":"*"}"#);
+        check(Kind::Route, "262-01", r#"262-01 {"network":"262-01"}"#);
+        check(
+            Kind::Route,
+            "shop/mcc262@A&B",
+            r#"shop/mcc262@A&B {"account":"shop","mcc":"262","sender":"A&B"}"#,
+        );
+        check(Kind::Route, "*@12345", r#"*@12345 {"prefix":"*","sender":"12345"}"#);
+        check(Kind::Price, "49", r#"49 {"prefix":"49"}"#);
+        check(Kind::Price, "262-01", r#"262-01 {"network":"262-01"}"#);
+        check(Kind::Price, "US", r#"US {"country":"US"}"#);
+        check(Kind::Price, "shop/de", r#"shop/DE {"account":"shop","country":"DE"}"#);
+        check(Kind::Route, "DE@Shop", r#"DE@Shop {"country":"DE","sender":"Shop"}"#);
+        check(
+            Kind::Price,
+            "shop/mcc262@2026-01-01",
+            r#"shop/mcc262@2026-01-01 {"account":"shop","from":"2026-01-01","mcc":"262"}"#,
+        );
+        check(Kind::Sender, "*/Bank", r#"*/Bank {"sender":"Bank"}"#);
+        check(Kind::Sender, "shop/A&B", r#"shop/A&B {"account":"shop","sender":"A&B"}"#);
+    }
+
+    #[test]
+    fn name_is_converted_to_its_canonical_form() {
+        check(
+            Kind::Sender,
+            "shop/4915112345678",
+            r#"shop/+4915112345678 {"account":"shop","sender":"+4915112345678"}"#,
+        );
+        check(
+            Kind::Route,
+            "49@4915112345678",
+            r#"49@+4915112345678 {"prefix":"49","sender":"+4915112345678"}"#,
+        );
+        check(Kind::Number, "80808/shop", r#"80808/SHOP {"keyword":"SHOP","number":"80808"}"#);
+        check(
+            Kind::Price,
+            "49@2026-01-01T01:00:00+01:00",
+            r#"49@2026-01-01 {"from":"2026-01-01","prefix":"49"}"#,
+        );
+    }
+
+    #[test]
+    fn invalid_name_is_rejected() {
+        for (kind, name) in [
+            (Kind::Route, ""),
+            (Kind::Route, "+49"),
+            (Kind::Route, "shop"),
+            (Kind::Route, "49@"),
+            (Kind::Route, "shop/"),
+            (Kind::Route, "49@not a name!"),
+            (Kind::Price, "x"),
+            (Kind::Price, "shop/"),
+            (Kind::Price, "49@yesterday"),
+            (Kind::Price, "mcc26"),
+            (Kind::Price, "ZZ"),
+            (Kind::Sender, "Bank"),
+            (Kind::Sender, "shop/"),
+            (Kind::Number, "Bank"),
+        ] {
+            check(kind, name, "refused");
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Runs a use case for a request: a route names a function of [`crate::find`], and the types of its arguments say what of the
+//! request each of them is.
+//!
+//! | Argument | What it is |
+//! |---|---|
+//! | `&Gateway` | the gateway |
+//! | `&Acting` | the gateway, and who makes the request |
+//! | `&str`, `u64` | the next name in the path |
+//! | [`Kind`] | the kind of entry that the path begins with |
+//! | a type with [`IntoParams`] | the query string |
+//! | a [`JsonBody`], or an `Option` of one | the JSON body |
+//! | `&OperatorApi`, [`FromHere`], [`RawBody`], `IfExists`, `LastEvent` | for functions of the edge: what only HTTP has |
+//!
+//! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
+
+use crate::api::OperatorApi;
+use crate::author::{Acting, Author};
+use crate::http::body::RawBody;
+use crate::kind::Kind;
+use crate::refusal::OperatorRefusal;
+use crate::views::{Created, JsonBody};
+use axum::Json;
+use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use hermod_gateway::gateway::Gateway;
+use hermod_gateway::http::Reach;
+use hermod_gateway::http::{names_this_machine, source_of};
+use hermod_gateway::secrets::operator_token::TokenHolder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Ready, ready};
+use std::ops::Deref;
+use std::sync::Arc;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema, Type};
+use utoipa::{IntoParams, ToSchema};
+
+pub(crate) const JSON: &str = "application/json";
+/// The prefix that axum puts before the cause of an invalid query.
+const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
+/// The errors of every route that takes a body.
+const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
+
+/// A function that a route can name. `Types` stands for the types of its arguments and of its result.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the use case of a route",
+    note = "its arguments must be of the kinds listed in `use_case.rs`, and its result `Result<View, OperatorRefusal>`"
+)]
+pub(crate) trait UseCase<Types>: Copy + Send + Sync + 'static {
+    fn describe(self, described: &mut Described);
+    fn run(self, call: Call) -> impl Future<Output = Result<Response, OperatorRefusal>> + Send;
+}
+
+/// A function that can be called with these arguments, however long the request lives that they borrow from. `How` is
+/// [`Asynchronous`] for an async function and [`Synchronous`] for any other.
+pub(crate) trait Run<Arguments, How> {
+    type View;
+    type Running: Future<Output = Result<Self::View, OperatorRefusal>> + Send;
+
+    fn run(self, arguments: Arguments) -> Self::Running;
+}
+
+pub(crate) struct Asynchronous;
+pub(crate) struct Synchronous;
+
+macro_rules! use_case {
+    ($($arg:ident: $Arg:ident $Via:ident),*) => {
+        impl<F, Running, View, $($Arg),*> Run<($($Arg,)*), Asynchronous> for F
+        where
+            F: FnOnce($($Arg),*) -> Running,
+            Running: Future<Output = Result<View, OperatorRefusal>> + Send,
+        {
+            type View = View;
+            type Running = Running;
+
+            fn run(self, ($($arg,)*): ($($Arg,)*)) -> Running {
+                self($($arg),*)
+            }
+        }
+
+        impl<F, View: Send, $($Arg),*> Run<($($Arg,)*), Synchronous> for F
+        where
+            F: FnOnce($($Arg),*) -> Result<View, OperatorRefusal>,
+        {
+            type View = View;
+            type Running = Ready<Result<View, OperatorRefusal>>;
+
+            fn run(self, ($($arg,)*): ($($Arg,)*)) -> Self::Running {
+                ready(self($($arg),*))
+            }
+        }
+
+        // The compiler finds the types of the arguments with the first bound; the function is called by the last one.
+        impl<F, Returned, View, How, $($Arg, $Via),*> UseCase<(Returned, View, How, $($Arg, $Via),*)> for F
+        where
+            F: FnOnce($($Arg),*) -> Returned + Copy + Send + Sync + 'static,
+            $($Arg: Argument<$Via>,)*
+            View: Reply,
+            F: for<'a> Run<($($Arg::Value<'a>,)*), How, View = View>,
+        {
+            fn describe(self, described: &mut Described) {
+                $($Arg::describe(described);)*
+                View::describe(described);
+            }
+
+            async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
+                $(let $arg = $Arg::take(&mut call)?;)*
+                let view = Run::run(self, ($($Arg::value(&$arg.0, $arg.1),)*)).await?;
+                Ok(view.response())
+            }
+        }
+    };
+}
+
+use_case!(a: A InA);
+use_case!(a: A InA, b: B InB);
+use_case!(a: A InA, b: B InB, c: C InC);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG);
+
+/// An [`Input`] as an argument of a function: a reference, or the value itself.
+pub(crate) trait Argument<Via> {
+    /// What a reference points into; nothing for a value.
+    type Source: Send + Sync;
+    /// The value; nothing for a reference.
+    type Owned: Send;
+    type Value<'a>: Send;
+
+    fn describe(described: &mut Described);
+    fn take(call: &mut Call) -> Result<(Self::Source, Self::Owned), OperatorRefusal>;
+    fn value(source: &Self::Source, owned: Self::Owned) -> Self::Value<'_>;
+}
+
+pub(crate) struct ByReference<Via>(Via);
+pub(crate) struct ByValue<Via>(Via);
+
+impl<T: Input<Via> + ?Sized, Via> Argument<ByReference<Via>> for &'static T {
+    type Source = T::Pointer;
+    type Owned = ();
+    type Value<'a> = &'a T;
+
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn take(call: &mut Call) -> Result<(T::Pointer, ()), OperatorRefusal> {
+        Ok((T::take(call)?, ()))
+    }
+
+    fn value(source: &T::Pointer, (): ()) -> &T {
+        source
+    }
+}
+
+impl<T: Input<Via, Pointer = Box<T>>, Via> Argument<ByValue<Via>> for T {
+    type Source = ();
+    type Owned = T;
+    type Value<'a> = T;
+
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn take(call: &mut Call) -> Result<((), T), OperatorRefusal> {
+        Ok(((), *T::take(call)?))
+    }
+
+    fn value((): &(), owned: T) -> T {
+        owned
+    }
+}
+
+/// A request, of which the arguments are taken in their order.
+pub(crate) struct Call {
+    api: Arc<OperatorApi>,
+    head: Parts,
+    /// The names in the path that were not taken yet.
+    names: VecDeque<String>,
+    body: RawBody,
+}
+
+impl Call {
+    pub(crate) async fn read(api: Arc<OperatorApi>, request: Request) -> Result<Call, OperatorRefusal> {
+        let (mut head, body) = request.into_parts();
+        let names = RawPathParams::from_request_parts(&mut head, &()).await;
+        let names = names.map_err(|_| OperatorRefusal::no_path())?;
+        let names = names.iter().map(|(_, name)| name.to_owned()).collect();
+        let body = RawBody::read(&head.headers, body).await?;
+        Ok(Call { api, head, names, body })
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    fn next_name(&mut self) -> Result<String, OperatorRefusal> {
+        self.names.pop_front().ok_or_else(OperatorRefusal::no_path)
+    }
+}
+
+/// A type of which a request has a value. `Via` says where the value is, and is found by the compiler.
+pub(crate) trait Input<Via>: Send + Sync + 'static {
+    /// The smart pointer in which the value is taken out of the request.
+    type Pointer: Deref<Target = Self> + Send + Sync;
+
+    fn describe(_: &mut Described) {}
+    fn take(call: &mut Call) -> Result<Self::Pointer, OperatorRefusal>;
+}
+
+pub(crate) struct OfRequest;
+pub(crate) struct InQuery;
+pub(crate) struct InBody;
+pub(crate) struct InOptionalBody;
+
+impl Input<OfRequest> for Gateway {
+    type Pointer = Arc<Gateway>;
+
+    fn take(call: &mut Call) -> Result<Arc<Gateway>, OperatorRefusal> {
+        Ok(call.api.gateway.clone())
+    }
+}
+
+impl Input<OfRequest> for OperatorApi {
+    type Pointer = Arc<OperatorApi>;
+
+    fn take(call: &mut Call) -> Result<Arc<OperatorApi>, OperatorRefusal> {
+        Ok(call.api.clone())
+    }
+}
+
+impl Input<OfRequest> for Acting {
+    type Pointer = Box<Acting>;
+
+    fn take(Call { api, head, .. }: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let address = source.map(|source| source.address);
+        let author = match head.extensions.get() {
+            Some(TokenHolder::Named(name)) => Author::named_operator(name, address),
+            Some(TokenHolder::DataFolder) | None => Author::operator(address),
+        };
+        Ok(Box::new(Acting { gateway: api.gateway.clone(), author }))
+    }
+}
+
+/// A request of this process or of a direct caller on this machine, also where others may use the operator API.
+pub(crate) struct FromHere;
+
+impl Input<OfRequest> for FromHere {
+    type Pointer = Box<FromHere>;
+
+    fn take(Call { head, .. }: &mut Call) -> Result<Box<FromHere>, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let is_named = names_this_machine(&head.uri, &head.headers);
+        if source.is_none() || Reach::ThisMachine.admits(source, is_named) {
+            return Ok(Box::new(FromHere));
+        }
+        Err(OperatorRefusal::NotFromHere)
+    }
+}
+
+impl Input<OfRequest> for str {
+    type Pointer = String;
+
+    fn describe(described: &mut Described) {
+        described.names += 1;
+    }
+
+    fn take(call: &mut Call) -> Result<String, OperatorRefusal> {
+        call.next_name()
+    }
+}
+
+impl Input<OfRequest> for u64 {
+    type Pointer = Box<u64>;
+
+    fn describe(described: &mut Described) {
+        described.names += 1;
+    }
+
+    fn take(call: &mut Call) -> Result<Box<u64>, OperatorRefusal> {
+        call.next_name()?.parse().map(Box::new).map_err(|_| OperatorRefusal::no_path())
+    }
+}
+
+/// The path of an entry begins with its kind, which is no name.
+impl Input<OfRequest> for Kind {
+    type Pointer = Box<Kind>;
+
+    fn take(call: &mut Call) -> Result<Box<Kind>, OperatorRefusal> {
+        let first = call.head.uri.path().split('/').nth(1).unwrap_or_default();
+        let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == first);
+        kind.map(Box::new).ok_or_else(OperatorRefusal::no_path)
+    }
+}
+
+/// The query string. Rejects unknown parameters.
+impl<T: IntoParams + DeserializeOwned + Send + Sync + 'static> Input<InQuery> for T {
+    type Pointer = Box<T>;
+
+    fn describe(described: &mut Described) {
+        let mut parameters = T::into_params(|| Some(ParameterIn::Query));
+        parameters.iter_mut().filter_map(|parameter| parameter.schema.as_mut()).for_each(without_null);
+        described.parameters.extend(parameters);
+        described.errors.push("INVALID_FIELD");
+    }
+
+    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+        let query = Query::try_from_uri(&call.head.uri);
+        query.map(|Query(query)| Box::new(query)).map_err(|error| {
+            let cause = error.body_text();
+            OperatorRefusal::InvalidQuery(cause.trim_start_matches(QUERY_ERROR_PREFIX).to_owned())
+        })
+    }
+}
+
+impl<T: JsonBody> Input<InBody> for T {
+    type Pointer = Box<T>;
+
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::True);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+        call.body.json().map(Box::new)
+    }
+}
+
+/// A body that may be left out.
+impl<T: JsonBody> Input<InOptionalBody> for Option<T> {
+    type Pointer = Box<Option<T>>;
+
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::False);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<Option<T>>, OperatorRefusal> {
+        let body = &call.body;
+        let given = if body.is_empty() { None } else { Some(body.json()?) };
+        Ok(Box::new(given))
+    }
+}
+
+impl Input<OfRequest> for RawBody {
+    type Pointer = Box<RawBody>;
+
+    fn describe(described: &mut Described) {
+        described.errors.extend(WITH_BODY);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<RawBody>, OperatorRefusal> {
+        Ok(Box::new(std::mem::take(&mut call.body)))
+    }
+}
+
+/// What a use case returns, as a response of success.
+pub(crate) trait Reply: Send {
+    fn describe(described: &mut Described);
+    fn response(self) -> Response;
+}
+
+impl<T: ToSchema + Serialize + Send> Reply for T {
+    fn describe(described: &mut Described) {
+        described.response = Some(described.refer_to::<T>().into());
+    }
+
+    fn response(self) -> Response {
+        Json(self).into_response()
+    }
+}
+
+impl<T: ToSchema + Serialize + Send> Reply for Created<T> {
+    fn describe(described: &mut Described) {
+        T::describe(described);
+    }
+
+    fn response(self) -> Response {
+        let status = if self.is_new { StatusCode::CREATED } else { StatusCode::OK };
+        (status, Json(self.view)).into_response()
+    }
+}
+
+/// What the types of a use case say about its operation.
+#[derive(Default)]
+pub(crate) struct Described {
+    /// How many names in the path the use case takes.
+    pub(crate) names: usize,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) body: Option<RequestBody>,
+    pub(crate) response: Option<RefOr<Schema>>,
+    pub(crate) errors: Vec<&'static str>,
+    pub(crate) schemas: BTreeMap<String, RefOr<Schema>>,
+}
+
+impl Described {
+    /// Adds a type and the types inside it to the schemas of the document.
+    pub(crate) fn refer_to<T: ToSchema>(&mut self) -> Ref {
+        let mut inner = Vec::new();
+        T::schemas(&mut inner);
+        self.schemas.insert(T::name().into_owned(), T::schema());
+        self.schemas.extend(inner);
+        Ref::from_schema_name(T::name())
+    }
+
+    fn add_body<T: ToSchema>(&mut self, required: Required) {
+        let schema = self.refer_to::<T>();
+        self.body = Some(json_body(schema, required));
+        self.errors.extend(WITH_BODY);
+    }
+}
+
+pub(crate) fn json_body(schema: impl Into<RefOr<Schema>>, required: Required) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    RequestBodyBuilder::new().required(Some(required)).content(JSON, content).build()
+}
+
+/// A query parameter can be left out, but it cannot be null.
+fn without_null(schema: &mut RefOr<Schema>) {
+    let is_null = |item: &RefOr<Schema>| matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            if let SchemaType::Array(types) = &mut object.schema_type {
+                types.retain(|one| *one != Type::Null);
+                if let [only] = types.as_slice() {
+                    object.schema_type = SchemaType::Type(only.clone());
+                }
+            }
+        }
+        RefOr::T(Schema::OneOf(choice)) => {
+            choice.items.retain(|item| !is_null(item));
+            if choice.items.len() == 1 {
+                *schema = choice.items.remove(0);
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
+    }
+}

@@ -1,0 +1,5 @@
+//! Inbound messages.
+
+pub(crate) mod routes;
+pub mod use_cases;
+pub mod views;

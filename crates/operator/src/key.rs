@@ -1,0 +1,178 @@
+//! API key entries. Only a keyed digest of the secret is stored.
+
+use crate::entry::documents::EntryNames;
+use crate::entry::draft::{Draft, FileEntry, required};
+use crate::entry::names::NameForm;
+use crate::entry::plan::{Change, Effect, FieldChange, previous_changes};
+use crate::entry::{checks, documents, values};
+use crate::kind::Kind;
+use crate::setup::ProvisionRefusal;
+use hermod_domain::catalogue::{AllowList, ApiKey, Connection};
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use hermod_gateway::secrets::{Secret, random_token};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use utoipa::ToSchema;
+
+/// Five bits each: 160 bits.
+const MADE_SECRET_CHARS: usize = 32;
+
+/// An API key of a connection.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Key)]
+pub struct WantedKey {
+    #[serde(deserialize_with = "checks::key")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-key-1"))]
+    pub key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, examples("shop-http"))]
+    pub connection: Option<String>,
+    /// Generated for a new key if absent; an existing key keeps its secret.
+    #[serde(
+        default,
+        deserialize_with = "checks::api_secret",
+        serialize_with = "values::hidden",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<String>, write_only, min_length = 26, max_length = 128)]
+    pub secret: Option<Secret>,
+    #[serde(
+        default,
+        deserialize_with = "values::networks",
+        serialize_with = "values::networks_text",
+        skip_serializing_if = "AllowList::is_empty"
+    )]
+    /// The allow-list of addresses and networks; empty: any address.
+    #[schema(value_type = Vec<String>)]
+    pub allow: AllowList,
+    #[serde(
+        default,
+        deserialize_with = "values::when",
+        serialize_with = "values::when_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    /// The key is invalid from this day or time on.
+    #[schema(value_type = Option<String>, examples("2027-12-31"))]
+    pub expires_at: Option<Timestamp>,
+    /// The key is invalid.
+    #[serde(default)]
+    pub revoked: bool,
+    /// Where the customer uses it, such as `shop backend`.
+    #[serde(default, deserialize_with = "checks::label", skip_serializing_if = "String::is_empty")]
+    #[schema(max_length = 60, examples("shop backend"))]
+    pub label: String,
+}
+
+/// The most keys of an account, revoked ones included.
+const KEYS_PER_ACCOUNT_MAX: usize = 500;
+
+/// Refuses new keys beyond the most that an account may have.
+pub(crate) fn check_number_of_keys(draft: &Draft<'_>) -> Result<(), ProvisionRefusal> {
+    let is_new_key = |change: &&Change| change.kind == Kind::Key && change.effect == Effect::Made;
+    let made: Vec<&str> =
+        draft.changes.iter().filter(is_new_key).map(|change| change.name.as_str()).collect();
+    if made.is_empty() {
+        return Ok(());
+    }
+    let connections = draft.rows_of(Kind::Connection);
+    let owners: HashMap<ConnectionId, AccountId> = connections
+        .filter_map(|(_, row)| {
+            Some((ConnectionId::new(row.id), documents::read::<Connection>(row).ok()?.account))
+        })
+        .collect();
+    let keys = draft.rows_of(Kind::Key).filter_map(|(name, row)| Some((name, documents::read(row).ok()?)));
+    let keys: Vec<(&str, AccountId)> =
+        keys.filter_map(|(name, key): (&str, ApiKey)| Some((name, *owners.get(&key.connection)?))).collect();
+    let mut counts: HashMap<AccountId, usize> = HashMap::new();
+    keys.iter().for_each(|(_, account)| *counts.entry(*account).or_default() += 1);
+    let made: HashSet<&str> = made.into_iter().collect();
+    let is_over = |(name, account): &&(&str, AccountId)| {
+        made.contains(name) && counts.get(account).is_some_and(|count| *count > KEYS_PER_ACCOUNT_MAX)
+    };
+    let Some((name, _)) = keys.iter().find(is_over) else { return Ok(()) };
+    let text = format!(
+        "is over the {KEYS_PER_ACCOUNT_MAX} keys that an account may have, revoked ones included; use an existing key, or \
+         have the operator remove revoked ones"
+    );
+    Err(ProvisionRefusal::about(&format!("key \"{name}\""), text))
+}
+
+impl FileEntry for WantedKey {
+    const KIND: Kind = Kind::Key;
+    const ABOUT: &'static str = "API keys of customers.";
+    const NAME_FORM: NameForm = NameForm::of_word("The key.", "shop-key-1");
+    const IN_NAME: &'static [&'static str] = &["key"];
+    const SECRET: Option<&'static str> = Some("secret");
+    type Document = ApiKey;
+
+    fn name(&self) -> String {
+        self.key.clone()
+    }
+
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> Result<ApiKey, ProvisionRefusal> {
+        let WantedKey { key, connection, secret, allow, expires_at, revoked, label } = self;
+        let what = format!("key \"{key}\"");
+        let connection = draft.find(Kind::Connection, &required(connection, &what, "connection")?, &what)?;
+        let secret_digest = match (secret, before) {
+            (Some(given), _) => draft.pepper.digest(given.reveal()),
+            (None, Some(before)) => before.secret_digest.clone(),
+            (None, None) => {
+                let made = made_secret(&what)?;
+                let digest = draft.pepper.digest(made.reveal());
+                draft.made_secret(key, made);
+                digest
+            }
+        };
+        // Another secret ends a rotation: only the given one is valid.
+        let kept = before.filter(|before| before.secret_digest == secret_digest);
+        Ok(ApiKey {
+            connection: ConnectionId::new(connection),
+            secret_digest,
+            allow: allow.clone(),
+            expires_at: *expires_at,
+            revoked: *revoked,
+            label: label.clone(),
+            previous: kept.and_then(|before| before.previous.clone()),
+            created_at: before.map_or(draft.now, |before| before.created_at),
+        })
+    }
+
+    fn shown(name: &str, document: ApiKey, names: &EntryNames) -> WantedKey {
+        let ApiKey { connection, allow, expires_at, revoked, label, .. } = document;
+        WantedKey {
+            key: name.to_owned(),
+            connection: Some(names.of(Kind::Connection, connection.get())),
+            secret: None,
+            allow,
+            expires_at,
+            revoked,
+            label,
+        }
+    }
+
+    fn unshown_changes(before: &ApiKey, after: &ApiKey) -> Vec<FieldChange> {
+        let secret = Self::secret_changed(before, after).map(FieldChange::hidden);
+        let (before, after) = (before.previous.as_ref(), after.previous.as_ref());
+        secret.into_iter().chain(previous_changes("old_secret_until", before, after)).collect()
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
+    }
+
+    fn kept_secret(document: &ApiKey) -> Value {
+        Value::from(document.secret_digest.clone())
+    }
+
+    fn secret_fits(given: &Secret, kept: &str, _: &str, draft: &Draft<'_>) -> bool {
+        draft.pepper.matches(given.reveal(), kept)
+    }
+}
+
+pub(crate) fn made_secret(what: &str) -> Result<Secret, ProvisionRefusal> {
+    let made = random_token(MADE_SECRET_CHARS).map(Secret::new);
+    made.map_err(|error| ProvisionRefusal::about(what, format!("got no random secret: {error}")))
+}

@@ -1,0 +1,183 @@
+//! Explains a route: which route a message takes, why the others are not taken, and the state of its carriers.
+
+use crate::entry::names::of_area;
+use crate::find::{carrier_name, find_account};
+use crate::lookup::views::{CarrierCandidateView, ExplanationView, InDoubtView, RouteCandidateView};
+use crate::refusal::OperatorRefusal;
+use crate::setup::route_name;
+use hermod_domain::area::Area;
+use hermod_domain::carrier::Health;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::numbers::Numbers;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::route::{
+    CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope,
+};
+use hermod_domain::sender::Sender;
+use hermod_gateway::gateway::Gateway;
+
+/// Account ids begin at 1, so no account has this one.
+const NO_ACCOUNT: u32 = 0;
+
+/// A message to explain the route of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) to: Msisdn,
+    /// Without one: an account that no route names.
+    pub(crate) account: Option<String>,
+    /// Without one: a sender that no route names.
+    pub(crate) from: Option<Sender>,
+}
+
+/// Explains the route of a message. `running` says whether this process has links, so that carriers' health is known.
+pub(crate) fn explain(
+    gateway: &Gateway,
+    question: &Question,
+    running: bool,
+) -> Result<ExplanationView, OperatorRefusal> {
+    let Question { to, account, from } = question;
+    let account = account.as_deref().map(|name| find_account(gateway, name)).transpose()?;
+    let catalogue = gateway.catalogue();
+    let from = from.unwrap_or_else(|| unmentioned_sender(&catalogue));
+    let health = |carrier: CarrierId| match catalogue.carrier(carrier) {
+        Some(known) if known.disabled => Health::Disabled,
+        _ if !running => Health::Up,
+        _ => gateway.carriers.health(carrier),
+    };
+    let sending = RouteQuery {
+        account: account.unwrap_or(AccountId::new(NO_ACCOUNT)),
+        from: &from,
+        to: *to,
+        destination: Numbers::embedded().find(*to),
+    };
+    let considered = catalogue.routes().explain(&sending, &health);
+    let taken = catalogue.routes().serving(&sending);
+    let chosen = considered.carriers.iter().find(|one| one.decision == CarrierDecision::Chosen);
+    let route = taken.map(|(route_for, _)| name_of_route(&catalogue, route_for));
+    let in_doubt = taken.map(|(_, route)| {
+        let of_carrier = || catalogue.carrier(chosen?.candidate.carrier)?.profile.in_doubt;
+        route.doubt().or_else(of_carrier).unwrap_or_default()
+    });
+    Ok(ExplanationView {
+        sentence: sentence(*to, route.as_deref(), chosen, &catalogue),
+        route,
+        area: taken.map(|(route_for, _)| of_area(route_for.area)),
+        carrier: chosen.map(|one| carrier_name(&catalogue, one.candidate.carrier)),
+        in_doubt: in_doubt.map(InDoubtView::from),
+        fail_over_refusals: taken.is_some_and(|(_, route)| route.fails_over_refusals()),
+        routes: considered.routes.iter().map(|looked| route_candidate(&catalogue, looked)).collect(),
+        carriers: considered.carriers.iter().map(|one| carrier_candidate(&catalogue, one, running)).collect(),
+    })
+}
+
+/// Returns a sender that no route names.
+pub(crate) fn unmentioned_sender(catalogue: &Catalogue) -> Sender {
+    let mentioned = |sender: &Sender| {
+        catalogue.routes().entries().iter().any(|(whose, _)| whose.sender.as_ref() == Some(sender))
+    };
+    let invented = (0_u32..).map(|n| Sender::parse(&format!("a{n}")).expect("a letter and digits"));
+    let mut unmentioned = invented.filter(|sender| !mentioned(sender));
+    unmentioned.next().expect("there are more names than routes")
+}
+
+fn account_name(catalogue: &Catalogue, id: AccountId) -> String {
+    catalogue.account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+}
+
+fn name_of_route(catalogue: &Catalogue, route_for: &RouteScope) -> String {
+    let account = route_for.account.map(|id| account_name(catalogue, id));
+    route_name(account.as_deref(), route_for.area, route_for.sender.as_ref())
+}
+
+fn sentence(
+    to: Msisdn,
+    route: Option<&str>,
+    chosen: Option<&ConsideredCarrier>,
+    catalogue: &Catalogue,
+) -> String {
+    let (Some(route), Some(chosen)) = (route, chosen) else {
+        return format!("No route matches {to}: the message is rejected with NO_ROUTE.");
+    };
+    let carrier = carrier_name(catalogue, chosen.candidate.carrier);
+    let then = match chosen.health {
+        Health::Up | Health::Poor => "",
+        Health::Down => ", and waits there until a link is bound",
+        Health::Stopped => ", and waits there until the operator resumes it",
+        Health::Disabled => ", and waits there until the operator enables it",
+    };
+    format!("A message to {to} goes by route {route} to carrier {carrier}{then}.")
+}
+
+fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCandidateView {
+    let RouteScope { account, sender, area } = &looked.scope;
+    let who = match (account.map(|id| account_name(catalogue, id)), sender) {
+        (Some(account), Some(sender)) => format!("messages of account {account} from {sender}"),
+        (Some(account), None) => format!("messages of account {account}"),
+        (None, Some(sender)) => format!("messages from {sender}"),
+        (None, None) => "messages of all accounts".to_owned(),
+    };
+    let place = match area {
+        Area::Prefix(prefix) if prefix.is_empty() => "every number".to_owned(),
+        Area::Prefix(prefix) => format!("numbers that begin with {prefix}"),
+        Area::Network(network) => format!("the network {network}"),
+        Area::Mcc(mcc) => format!("networks of MCC {mcc}"),
+        Area::Country(country) => country.name().to_owned(),
+    };
+    let reason = match looked.decision {
+        RouteDecision::Chosen => "the most specific route",
+        RouteDecision::LessExact => "another route is more specific",
+        RouteDecision::OtherAccount => "the message is of another account",
+        RouteDecision::OtherSender => "the message has another sender",
+        RouteDecision::NoCountry => "the country of the number is unknown",
+    };
+    RouteCandidateView {
+        route: name_of_route(catalogue, &looked.scope),
+        decision: looked.decision.as_str().to_owned(),
+        why: format!("for {who} to {place}: {reason}"),
+    }
+}
+
+fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bool) -> CarrierCandidateView {
+    let why = match (one.decision, one.health) {
+        _ if !running && one.health == Health::Up => match one.decision {
+            CarrierDecision::Chosen => "gets it if a link is bound; unknown, because no gateway runs here",
+            CarrierDecision::InReserve | CarrierDecision::Skipped => {
+                "gets it if the carriers before it cannot send"
+            }
+        },
+        (CarrierDecision::Chosen, Health::Up) => "gets it",
+        (CarrierDecision::Chosen, Health::Poor) => {
+            "gets it despite many rejects or timeouts: no other carrier is better"
+        }
+        (CarrierDecision::Chosen, Health::Down) => {
+            "queues it until a link is bound: no other carrier can send now"
+        }
+        (CarrierDecision::Chosen, Health::Stopped) => {
+            "queues it until it is resumed: no other carrier can send"
+        }
+        (CarrierDecision::Chosen, Health::Disabled) => {
+            "queues it until it is enabled: no other carrier can send"
+        }
+        (CarrierDecision::InReserve, Health::Up | Health::Poor) => {
+            "gets it if the carriers before it cannot send"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Down) => {
+            "cannot send: no transmitting link is bound"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Stopped) => "cannot send: stopped",
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Disabled) => "cannot send: disabled",
+        (CarrierDecision::Skipped, Health::Up | Health::Poor) => {
+            "skipped: many rejects or timeouts, and a later carrier is better"
+        }
+    };
+    let health = (running || one.health != Health::Up).then_some(one.health);
+    CarrierCandidateView {
+        carrier: carrier_name(catalogue, one.candidate.carrier),
+        priority: one.candidate.priority,
+        weight: one.candidate.weight,
+        health: health.map(|health| health.as_str().to_owned()),
+        decision: one.decision.as_str().to_owned(),
+        why: why.to_owned(),
+    }
+}

@@ -1,0 +1,6 @@
+//! Lookups.
+
+pub(crate) mod explain;
+pub(crate) mod routes;
+pub mod use_cases;
+pub mod views;

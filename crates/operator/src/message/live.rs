@@ -1,0 +1,99 @@
+//! The live feed: frames of what was just recorded, for one account or all.
+
+use crate::message::history::kind_view;
+use crate::message::names::{Names, scope_of};
+use crate::message::views::{LiveMessageView, LiveQuery, LiveView};
+use crate::refusal::OperatorRefusal;
+use hermod_domain::grouping::grouped;
+use hermod_gateway::gateway::Gateway;
+use hermod_store::record::{LiveFrame, LiveMessage, LiveWatch};
+use std::sync::Arc;
+
+/// One watcher of the live feed.
+pub struct LiveFeed {
+    gateway: Arc<Gateway>,
+    watch: LiveWatch,
+}
+
+/// Begins to watch. Frames after number `after` that are still kept come first.
+pub fn watch_live(
+    gateway: &Arc<Gateway>,
+    query: &LiveQuery,
+    after: Option<u64>,
+) -> Result<LiveFeed, OperatorRefusal> {
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let watch = gateway.store.record().watch(scope, after)?;
+    Ok(LiveFeed { gateway: gateway.clone(), watch })
+}
+
+impl LiveFeed {
+    /// Waits for the next frame with messages. Returns its number, and the frame as JSON, which is made once for all watchers.
+    /// Returns none when the store is closed.
+    pub async fn next(&mut self) -> Option<(u64, Arc<str>)> {
+        loop {
+            let frame = self.watch.next().await?;
+            if frame.total > 0 {
+                let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.gateway), &frame));
+                return Some((frame.number, text.clone()));
+            }
+        }
+    }
+
+    /// Waits for the next frame with messages, to be shown in another form. Returns none when the store is closed.
+    pub async fn next_view(&mut self) -> Option<LiveView> {
+        loop {
+            let frame = self.watch.next().await?;
+            if frame.total > 0 {
+                return Some(frame_view(&Names::of(&self.gateway), &frame));
+            }
+        }
+    }
+
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+}
+
+fn frame_text(names: &Names, frame: &LiveFrame) -> Arc<str> {
+    let view = frame_view(names, frame);
+    serde_json::to_string(&view).expect("a view has texts, numbers and lists").into()
+}
+
+fn frame_view(names: &Names, frame: &LiveFrame) -> LiveView {
+    let covers_ms = u64::try_from(frame.covers.as_millis()).unwrap_or(u64::MAX);
+    let per_second = (covers_ms > 0).then(|| frame.total.saturating_mul(1_000) / covers_ms);
+    let shown = frame.shown.iter().map(|LiveMessage { message, step }| LiveMessageView {
+        message: names.message(message),
+        step: step.as_ref().map(|step| kind_view(names, step)),
+    });
+    LiveView {
+        number: frame.number,
+        at: frame.at.to_iso(),
+        covers_ms,
+        total: frame.total,
+        per_second,
+        note: sample_note(frame.shown.len(), frame.total, per_second),
+        shown: shown.collect(),
+    }
+}
+
+/// Says how much of a frame is shown, if it is not all.
+fn sample_note(shown: usize, total: u64, per_second: Option<u64>) -> Option<String> {
+    let is_sample = u64::try_from(shown).is_ok_and(|shown| shown < total);
+    is_sample.then(|| match per_second {
+        Some(rate) => format!("showing {shown} of {}/s", grouped(rate)),
+        None => format!("showing {shown} of {}", grouped(total)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn note_says_how_much_of_a_frame_is_shown() {
+        assert_eq!(sample_note(20, 1_706, Some(3_412)).as_deref(), Some("showing 20 of 3,412/s"));
+        assert_eq!(sample_note(20, 1_234_567, None).as_deref(), Some("showing 20 of 1,234,567"));
+        assert_eq!(sample_note(3, 3, Some(6)), None);
+    }
+}

@@ -1,0 +1,4 @@
+//! Nodes.
+
+pub mod use_cases;
+pub mod views;

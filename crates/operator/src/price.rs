@@ -1,0 +1,113 @@
+//! Price entries: the price of a part by prefix, network, MCC or country, for all accounts or one, from a day on.
+
+use crate::entry::documents::EntryNames;
+use crate::entry::draft::{Draft, FileEntry, required};
+use crate::entry::names::{NameForm, ReadName};
+use crate::entry::{names, values};
+use crate::kind::Kind;
+use crate::setup::ProvisionRefusal;
+use hermod_domain::area::Area;
+use hermod_domain::catalogue::Price;
+use hermod_domain::money::Money;
+use hermod_domain::numbers::{Country, Mcc, Network};
+use hermod_domain::prefix::Prefix;
+use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The price of one part, in the currency of the sending account. Needs exactly one of `prefix`, `network`, `mcc` and
+/// `country`.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Price)]
+pub struct WantedPrice {
+    #[serde(
+        default,
+        deserialize_with = "values::prefix",
+        serialize_with = "values::prefix_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    /// The first digits of the number; `*` is every number.
+    #[schema(value_type = Option<String>, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
+    pub prefix: Option<Prefix>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// One mobile network, by its MCC and MNC.
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
+    pub network: Option<Network>,
+    #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
+    /// The networks of a mobile country code. The number data lacks many; prefer `country`.
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
+    pub mcc: Option<Mcc>,
+    #[serde(default, deserialize_with = "values::some_country", skip_serializing_if = "Option::is_none")]
+    /// Every number of a country, by its two-letter code.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$", examples("DE"))]
+    pub country: Option<Country>,
+    #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "Option::is_none")]
+    /// In the currency of the sending account.
+    #[schema(required, value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
+    pub per_part: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// For this account only.
+    pub account: Option<String>,
+    #[serde(
+        default,
+        deserialize_with = "values::when",
+        serialize_with = "values::when_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    /// Valid from this day or time on.
+    #[schema(value_type = Option<String>, examples("2027-01-01"))]
+    pub from: Option<Timestamp>,
+}
+
+impl FileEntry for WantedPrice {
+    const KIND: Kind = Kind::Price;
+    const ABOUT: &'static str =
+        "The price of one part. A network precedes the longest prefix, which precedes the country.";
+    const NAME_FORM: NameForm = NameForm {
+        form: "`[ACCOUNT/]AREA[@FROM]`: `49`, `262-01`, `mcc262`, `DE`, `shop/49@2027-01-01`.",
+        example: "shop/49@2027-01-01",
+        expected: "expected 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it for one account, and @DAY after it for its \
+                   first day",
+    };
+    const IN_NAME: &'static [&'static str] = &["prefix", "network", "mcc", "country", "account", "from"];
+    type Document = Price;
+
+    fn name(&self) -> String {
+        names::of_price(self.account.as_deref(), self.area(), self.from)
+    }
+
+    fn read_name(name: &str) -> Option<ReadName> {
+        names::read_price(name)
+    }
+
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&Price>) -> Result<Price, ProvisionRefusal> {
+        let WantedPrice { prefix, network, mcc, country, per_part, account, from } = self;
+        let what = format!("price \"{}\"", self.name());
+        if self.area().is_none() {
+            return Err(ProvisionRefusal::about(&what, names::ONE_AREA));
+        }
+        let account = draft.find_account(account.as_deref(), &what)?;
+        Ok(Price {
+            account,
+            prefix: *prefix,
+            network: *network,
+            mcc: *mcc,
+            country: *country,
+            per_part: required(per_part, &what, "per_part")?,
+            from: *from,
+        })
+    }
+
+    fn shown(_: &str, document: Price, names: &EntryNames) -> WantedPrice {
+        let Price { account, prefix, network, mcc, country, per_part, from } = document;
+        let account = account.map(|account| names.of(Kind::Account, account.get()));
+        WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), account, from }
+    }
+}
+
+impl WantedPrice {
+    fn area(&self) -> Option<Area> {
+        Area::one_of(self.prefix, self.network, self.mcc, self.country)
+    }
+}

@@ -1,0 +1,123 @@
+//! The error codes of the operator API, for responses and documentation. They have no SMPP status, so it is 0.
+
+use hermod_domain::refusal::published::{self, PublishedError};
+
+const NOT_OVER_SMPP: u32 = 0;
+
+const fn permanent(
+    code: &'static str,
+    http: u16,
+    meaning: &'static str,
+    what_to_do: &'static str,
+) -> PublishedError {
+    published::permanent(code, http, NOT_OVER_SMPP, meaning, what_to_do)
+}
+
+const fn temporary(
+    code: &'static str,
+    http: u16,
+    meaning: &'static str,
+    what_to_do: &'static str,
+) -> PublishedError {
+    published::temporary(code, http, NOT_OVER_SMPP, meaning, what_to_do)
+}
+
+macro_rules! catalogue {
+    ($($name:ident = $row:expr;)*) => {
+        $(pub(crate) const $name: PublishedError = $row;)*
+        /// All rows.
+        pub const OPERATOR_ERRORS: &[PublishedError] = &[$($name),*];
+    };
+}
+
+catalogue! {
+    INVALID_TOKEN = permanent("INVALID_TOKEN", 401,
+        "The operator's token is missing or invalid.",
+        "Send Authorization: Bearer with the token from the file operator.token of the data folder.");
+    IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403,
+        "The API accepts only callers on its own machine.",
+        "Call from there, or set [operator] from_anywhere = true.");
+    RATE_LIMITED = temporary("RATE_LIMITED", 429,
+        "Too many invalid tokens from one address.",
+        "Wait for the seconds in Retry-After. An address that used the right token within 24 hours is never limited.");
+    METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405,
+        "The path does not support this method.",
+        "Use a method from the Allow header.");
+    NOT_FOUND = permanent("NOT_FOUND", 404,
+        "The entry or the path does not exist.",
+        "Check the name or the path.");
+    INVALID_CONTENT_TYPE = permanent("INVALID_CONTENT_TYPE", 400,
+        "The Content-Type header is missing, repeated or not supported.",
+        "Send the one in the error text.");
+    BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413,
+        "The body is larger than 4 MiB.",
+        "Split the provision file.");
+    INVALID_JSON = permanent("INVALID_JSON", 400,
+        "The body is not one JSON object with the expected fields, has a duplicate key, or is incomplete.",
+        "Correct the body at the place in the error text.");
+    INVALID_TOML = permanent("INVALID_TOML", 400,
+        "The provision file is not valid TOML.",
+        "Correct the line and key in the error text.");
+    INVALID_FIELD = permanent("INVALID_FIELD", 400,
+        "A field or parameter has an invalid value.",
+        "Correct the field in the error text.");
+    REFUSED = permanent("REFUSED", 422,
+        "The request contradicts itself or what is stored. Nothing was changed.",
+        "Correct what the error text names.");
+    NOT_REMOVABLE = permanent("NOT_REMOVABLE", 422,
+        "Messages and money refer to accounts, connections and carriers, so these are never removed.",
+        "Close or disable it instead.");
+    ALREADY_EXISTS = permanent("ALREADY_EXISTS", 412,
+        "The request has If-None-Match: *, and an entry of that name exists.",
+        "Use another name, or omit the header.");
+    NOTHING_OWED = permanent("NOTHING_OWED", 422,
+        "An invoice without an amount is for all that is owed, and nothing is owed.",
+        "Wait until the balance is below zero, or give an amount.");
+    REFERENCE_TAKEN = permanent("REFERENCE_TAKEN", 409,
+        "The reference was used for another kind of entry or another amount.",
+        "Read the ledger; use another reference for another entry.");
+    ALREADY_DECIDED = permanent("ALREADY_DECIDED", 409,
+        "The customer's request was accepted, declined or withdrawn before.",
+        "Read it with GET /customer-requests/{id}.");
+    NOT_RUNNING = permanent("NOT_RUNNING", 409,
+        "The request needs links or binds, and no gateway is running.",
+        "Start the gateway.");
+    TEST_RUNNING = permanent("TEST_RUNNING", 409,
+        "Another test of a carrier is running.",
+        "Retry when it has ended.");
+    BACKUP_RUNNING = permanent("BACKUP_RUNNING", 409,
+        "Another backup is running.",
+        "Retry when it has ended.");
+    EXPORTS_RUNNING = temporary("EXPORTS_RUNNING", 429,
+        "As many exports of the account are running as may run at a time.",
+        "Retry when one of them has ended.");
+    RECORD_OFF = permanent("RECORD_OFF", 409,
+        "The gateway keeps no record, which searches, timelines, statistics and the request log need.",
+        "Set enabled = true in the section [record] of the settings, and restart the gateway.");
+    TOO_MUCH = permanent("TOO_MUCH", 422,
+        "The request would return or search more than is allowed at a time.",
+        "Request a shorter time, longer intervals or a single value, as the error text says.");
+    FAILED = temporary("FAILED", 500,
+        "Internal error. Nothing was changed.",
+        "Retry; the log has the cause.");
+    GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503,
+        "The store is overloaded, the disk is nearly full, the live feed has too many watchers, or the gateway is stopping.",
+        "Retry after the seconds in Retry-After.");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::refusal::Class;
+    use std::collections::HashSet;
+
+    #[test]
+    fn error_codes_are_unique_and_temporary_ones_are_429_500_503() {
+        let codes: HashSet<&str> = OPERATOR_ERRORS.iter().map(|row| row.code).collect();
+        assert_eq!(codes.len(), OPERATOR_ERRORS.len());
+        for row in OPERATOR_ERRORS {
+            assert_eq!(row.class == Class::Temporary, matches!(row.http, 429 | 500 | 503), "{}", row.code);
+            assert!(row.meaning.ends_with('.') && row.what_to_do.ends_with('.'), "{}", row.code);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
+
+use crate::author::Acting;
+use crate::entry::views::{AppliedView, ApplyQuery, RotateQuery, SaveQuery, SavedEntryView};
+use crate::http::body::{RawBody, TOML};
+use crate::http::routes::{Doc, Routes, doc, in_path, text};
+use crate::http::use_case::{Call, Input, OfRequest, json_body};
+use crate::kind::Kind;
+use crate::refusal::OperatorRefusal;
+use crate::rotation;
+use crate::setup::file_entries::{EXAMPLE_TOML, WantedSetup};
+use crate::setup::json::wanted_whole;
+use crate::setup::schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
+use crate::setup::use_cases::{
+    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, show_entry,
+};
+use crate::views::Created;
+use axum::http::header;
+use hermod_gateway::config::Source;
+use serde_json::json;
+use utoipa::ToSchema as _;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{ContentBuilder, Ref, Required};
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.section("Provision files", "Many entries in one request.");
+    routes.post("/apply", apply, apply_doc());
+    for kind in Kind::ALL {
+        routes.section(&title(kind), kind.about());
+        routes_of_kind(routes, kind);
+    }
+}
+
+fn routes_of_kind(routes: &mut Routes, kind: Kind) {
+    let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
+    routes.get(&all, list_entries, list_doc(kind));
+    routes.get(&one, show_entry, show_doc(kind));
+    routes.put(&one, put, put_doc(kind));
+    routes.patch(&one, patch, patch_doc(kind));
+    routes.delete(&one, remove_entry, remove_doc(kind));
+    if kind == Kind::Key {
+        let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
+            .details(
+                "The old secret is invalid at once, or after `overlap`; one that is still valid from an earlier rotation ends. \
+                 The new secret is returned only here.",
+            )
+            .parameter(name(kind))
+            .errors(&["NOT_FOUND"]);
+        routes.post("/keys/{name}/rotate", rotate_key, doc);
+    }
+    if kind == Kind::Connection {
+        let doc =
+            doc("rotatePassword", "Replace a connection's password", "The new password is in `secrets`.")
+                .details(
+                    "Live binds stay. The old password is invalid at once for new binds, or after `overlap`; one that is \
+                     still valid from an earlier rotation ends. The new password is returned only here.",
+                )
+                .parameter(name(kind))
+                .errors(&["NOT_FOUND", "REFUSED"]);
+        routes.post("/connections/{name}/rotate", rotate_password, doc);
+    }
+}
+
+/// Names with a slash may be written as they are.
+fn entry_path(kind: Kind) -> String {
+    let name = if kind.has_slashes_in_names() { "{*name}" } else { "{name}" };
+    format!("/{}/{name}", kind.plural())
+}
+
+async fn apply(acting: &Acting, query: &ApplyQuery, body: &RawBody) -> Result<AppliedView, OperatorRefusal> {
+    apply_wanted(acting, &parse_file(body)?.forced(query.force), query.dry_run).await
+}
+
+fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
+    if body.is(TOML) {
+        let source = Source { path: "file".into(), text: body.text()?.to_owned() };
+        return WantedSetup::parse(&source).map_err(|error| OperatorRefusal::InvalidToml(error.to_string()));
+    }
+    let object = body.object().map_err(|refusal| match refusal {
+        OperatorRefusal::InvalidContentType(_) => OperatorRefusal::InvalidContentType(
+            "send Content-Type: application/toml for a provision file, or application/json",
+        ),
+        other => other,
+    })?;
+    Ok(wanted_whole(object)?)
+}
+
+async fn put(
+    acting: &Acting,
+    kind: Kind,
+    name: &str,
+    query: &SaveQuery,
+    if_exists: IfExists,
+    body: &RawBody,
+) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+    let binds = live_binds(kind, query)?;
+    put_entry(acting, kind, name, body.object()?, if_exists, binds).await
+}
+
+/// Reads `If-None-Match: *`, which creates and never replaces. There are no entity tags, so no other value is valid.
+impl Input<OfRequest> for IfExists {
+    type Pointer = Box<IfExists>;
+
+    fn take(call: &mut Call) -> Result<Box<IfExists>, OperatorRefusal> {
+        let mut given = call.headers().get_all(header::IF_NONE_MATCH).iter();
+        match (given.next(), given.next()) {
+            (None, _) => Ok(Box::new(IfExists::Replace)),
+            (Some(value), None) if value == "*" => Ok(Box::new(IfExists::Refuse)),
+            (Some(_), _) => {
+                let rule = "can only be *, once".to_owned();
+                Err(OperatorRefusal::InvalidField { field: "If-None-Match", rule })
+            }
+        }
+    }
+}
+
+fn live_binds(kind: Kind, query: &SaveQuery) -> Result<LiveBinds, OperatorRefusal> {
+    match (query.unbind, kind) {
+        (None | Some(false), _) => Ok(LiveBinds::Keep),
+        (Some(true), Kind::Connection) => Ok(LiveBinds::Unbind),
+        (Some(true), _) => {
+            let rule = format!("a {kind} has no binds; only connections have");
+            Err(OperatorRefusal::InvalidField { field: "unbind", rule })
+        }
+    }
+}
+
+async fn patch(
+    acting: &Acting,
+    kind: Kind,
+    name: &str,
+    query: &SaveQuery,
+    body: &RawBody,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    let binds = live_binds(kind, query)?;
+    patch_entry(acting, kind, name, body.patch()?, binds).await
+}
+
+async fn rotate_key(acting: &Acting, key: &str, query: &RotateQuery) -> Result<AppliedView, OperatorRefusal> {
+    rotation::rotate_key(acting, key, rotation::overlap_of(query)?).await
+}
+
+async fn rotate_password(
+    acting: &Acting,
+    connection: &str,
+    query: &RotateQuery,
+) -> Result<AppliedView, OperatorRefusal> {
+    rotation::rotate_password(acting, connection, rotation::overlap_of(query)?).await
+}
+
+fn apply_doc() -> Doc {
+    let file = ContentBuilder::new().schema(Some(text())).example(Some(EXAMPLE_TOML.into())).build();
+    let shop = json!({
+        "account": [{ "name": "shop", "currency": "EUR", "verified": true, "countries": ["DE", "AT"] }],
+        "price": [{ "prefix": "49", "per_part": "0.05", "account": "shop" }],
+    });
+    let object = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(WantedSetup::name())))
+        .example(Some(shop))
+        .build();
+    let body = RequestBodyBuilder::new()
+        .required(Some(Required::True))
+        .content("application/toml", file)
+        .content("application/json", object);
+    doc("apply", "Apply a provision file", "What changed, or would change.")
+        .details(
+            "A new name creates an entry. Of an existing entry, the fields in the file change. Fields that have the same value \
+             in the file as when it was last applied are not changed if they were changed otherwise since. All of the file \
+             is applied, or nothing.",
+        )
+        .body(body.build())
+        .errors(&["INVALID_TOML", "REFUSED", "NOT_REMOVABLE"])
+}
+
+fn list_doc(kind: Kind) -> Doc {
+    let doc = doc(
+        format!("list{}", title(kind)),
+        format!("List {}", kind.plural()),
+        "A page, in the order of the names.",
+    );
+    let doc = doc.response(page_ref(kind));
+    if kind.owner_field().is_some() { doc } else { doc.without("account") }
+}
+
+fn show_doc(kind: Kind) -> Doc {
+    doc(id("get", kind), format!("Read {}", kind.with_article()), "The entry, without secrets.")
+        .parameter(name(kind))
+        .response(entry_ref(kind))
+        .errors(&["NOT_FOUND"])
+}
+
+fn put_doc(kind: Kind) -> Doc {
+    let summary = format!("Create or replace {}", kind.with_article());
+    let doc = doc(id("put", kind), summary, "It existed and was replaced.")
+        .created("It was created.")
+        .details("Fields that follow from the name in the path can be omitted from the body.")
+        .parameter(name(kind))
+        .parameter(only_if_new())
+        .body(put_body(kind))
+        .response(saved_ref(kind))
+        .errors(&["REFUSED", "ALREADY_EXISTS"]);
+    if kind == Kind::Connection { doc } else { doc.without("unbind") }
+}
+
+fn patch_doc(kind: Kind) -> Doc {
+    let doc = doc(
+        id("patch", kind),
+        format!("Change fields of {}", kind.with_article()),
+        "The entry after the change.",
+    )
+    .details("A JSON merge patch (RFC 7396): given fields change, null removes a field, all others stay.")
+    .parameter(name(kind))
+    .body(json_body(fields_ref(kind), Required::True))
+    .response(saved_ref(kind))
+    .errors(&["NOT_FOUND", "REFUSED"]);
+    if kind == Kind::Connection { doc } else { doc.without("unbind") }
+}
+
+fn remove_doc(kind: Kind) -> Doc {
+    let doc = doc(id("delete", kind), format!("Remove {}", kind.with_article()), "It was removed.")
+        .parameter(name(kind));
+    match kind.instead_of_removing() {
+        Some(_) => {
+            let details = "Always rejected: messages and money refer to it.";
+            doc.details(details).never_succeeds().errors(&["NOT_REMOVABLE"])
+        }
+        None => doc.errors(&["NOT_FOUND", "REFUSED"]),
+    }
+}
+
+fn name(kind: Kind) -> Parameter {
+    let (form, example) = kind.name_form();
+    let as_it_is = if kind.has_slashes_in_names() { " The slash may be written as it is." } else { "" };
+    in_path("name", &format!("{form}{as_it_is}"), example).build()
+}
+
+fn only_if_new() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-None-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("`*` creates the entry only if it does not exist; otherwise the response is 412."))
+        .schema(Some(text().enum_values(Some(["*"]))))
+        .build()
+}
+
+/// `Accounts`.
+fn title(kind: Kind) -> String {
+    capitalized(kind.plural())
+}
+
+fn id(verb: &str, kind: Kind) -> String {
+    format!("{verb}{}", capitalized(kind.as_str()))
+}

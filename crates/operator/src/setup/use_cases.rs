@@ -1,0 +1,250 @@
+//! Reading and changing the catalogue. Changes are serialized: each is planned against what is stored, written in one
+//! transaction, and in force before the next one begins.
+
+use crate::author::Acting;
+use crate::entry::export::{shown, shown_one};
+use crate::entry::plan::Plan;
+use crate::entry::views::{AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView};
+use crate::kind::Kind;
+use crate::node_query::NodeQuery;
+use crate::refusal::OperatorRefusal;
+use crate::setup;
+use crate::setup::file_entries::{Removal, WantedSetup};
+use crate::setup::json::{merged, wanted_entry};
+use crate::setup::{canonical_name, json};
+use crate::views::Created;
+use crate::views::paging::{Limit, Page};
+use hermod_domain::ids::ConnectionId;
+use hermod_gateway::gateway::Gateway;
+use hermod_gateway::node_messages::query_others;
+use hermod_store::CatalogueRow;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// Lists entries of a kind in the order of their names.
+pub async fn list_entries(
+    gateway: &Gateway,
+    kind: Kind,
+    query: EntriesQuery,
+) -> Result<Page<EntryView>, OperatorRefusal> {
+    let rows = gateway.store.setup().rows().await?;
+    let all = read(&rows, kind)?;
+    let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
+    let after = query.after.map_or(Bound::Unbounded, Bound::Excluded);
+    let mut found =
+        all.range::<String, _>((after, Bound::Unbounded)).filter(|(_, entry)| filter.includes(entry));
+    let limit = u32::from(query.limit.unwrap_or(Limit::MAX));
+    let page = found.by_ref().take(usize::try_from(limit).unwrap_or(usize::MAX));
+    let items: Vec<EntryView> =
+        page.map(|(name, entry)| EntryView { name: name.clone(), entry: entry.clone() }).collect();
+    let has_more = found.next().is_some();
+    let next = items.last().filter(|_| has_more).map(|last| last.name.clone());
+    Ok(Page { items, next })
+}
+
+pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
+    let rows = gateway.store.setup().rows().await?;
+    let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
+    match shown_one(&rows, kind, &name).map_err(setup::ProvisionRefusal::from)? {
+        Some(entry) => Ok(EntryView { name, entry }),
+        None => Err(OperatorRefusal::no_such(kind.as_str(), &name)),
+    }
+}
+
+/// What to do if the entry exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfExists {
+    Replace,
+    Refuse,
+}
+
+/// What a change of a connection does to its live binds. Binds that the connection no longer allows are always unbound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LiveBinds {
+    #[default]
+    Keep,
+    /// Unbinds all of them.
+    Unbind,
+}
+
+/// Creates the entry, or replaces it as a whole.
+pub async fn put_entry(
+    gateway: &Acting,
+    kind: Kind,
+    name: &str,
+    fields: Fields,
+    if_exists: IfExists,
+    binds: LiveBinds,
+) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+    let (name, wanted) = wanted_entry(kind, name, fields)?;
+    let wanted = wanted.judged_by(gateway.webhook_rules.clone());
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.setup().rows().await?;
+    let is_entry = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
+    if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
+        return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
+    }
+    let plan = setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?;
+    let saved = execute_plan_of_entry(gateway, plan, kind, name, binds).await?;
+    let is_new = saved.applied.has_created(kind, &saved.entry.name);
+    Ok(Created { view: saved, is_new })
+}
+
+/// Applies a JSON merge patch (RFC 7396) to an entry.
+pub async fn patch_entry(
+    gateway: &Acting,
+    kind: Kind,
+    name: &str,
+    patch: Fields,
+    binds: LiveBinds,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    change_entry(gateway, kind, name, |_| Ok(patch), binds).await
+}
+
+/// Applies a JSON merge patch that follows from the entry as it is. No other change comes between.
+pub(crate) async fn change_entry(
+    gateway: &Acting,
+    kind: Kind,
+    name: &str,
+    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
+    binds: LiveBinds,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    let _alone = gateway.change_alone().await?;
+    let rows = gateway.store.setup().rows().await?;
+    let (name, plan) = plan_patch(gateway, rows, kind, name, patch_of)?;
+    execute_plan_of_entry(gateway, plan, kind, name, binds).await
+}
+
+/// Plans a JSON merge patch that follows from the entry as it is. Returns its canonical name and the plan.
+pub(crate) fn plan_patch(
+    gateway: &Gateway,
+    rows: Vec<CatalogueRow>,
+    kind: Kind,
+    name: &str,
+    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
+) -> Result<(String, Plan), OperatorRefusal> {
+    let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
+    let before = shown_one(&rows, kind, &name).map_err(setup::ProvisionRefusal::from)?;
+    let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
+    let patch = patch_of(&before)?;
+    json::check_fields(kind, &patch)?;
+    let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
+    let wanted = wanted.judged_by(gateway.webhook_rules.clone());
+    Ok((name, setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?))
+}
+
+pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
+    let name = canonical_name(kind, name)?;
+    let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
+    let applied = apply_wanted(gateway, &wanted, false).await?;
+    if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
+        return Err(OperatorRefusal::no_such(kind.as_str(), &name));
+    }
+    Ok(applied)
+}
+
+/// Applies a provision file, or returns what that would change.
+pub async fn apply_wanted(
+    gateway: &Acting,
+    wanted: &WantedSetup,
+    dry_run: bool,
+) -> Result<AppliedView, OperatorRefusal> {
+    let _alone = gateway.change_alone().await?;
+    let wanted = wanted.clone().judged_by(gateway.webhook_rules.clone());
+    let plan = setup::prepare(&gateway.store, &gateway.pepper, &wanted, gateway.clock.now()).await?;
+    if dry_run {
+        // The secrets of a plan that is not executed do not exist.
+        let Plan { changes, warnings, .. } = plan;
+        return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
+    }
+    execute_plan(gateway, plan).await
+}
+
+/// Executes a plan and returns the entry as the plan leaves it.
+async fn execute_plan_of_entry(
+    gateway: &Acting,
+    plan: Plan,
+    kind: Kind,
+    name: String,
+    binds: LiveBinds,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    let entry = plan.shown(kind, &name).map_err(setup::ProvisionRefusal::from)?;
+    let entry = entry.ok_or(OperatorRefusal::Failed)?;
+    let number = plan.number(kind, &name);
+    let mut applied = execute_plan(gateway, plan).await?;
+    if binds == LiveBinds::Unbind
+        && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
+    {
+        gateway.binds.unbind_all(connection);
+        let missing = query_others(gateway, NodeQuery::UnbindAll(connection)).await.missing;
+        let warning = |node| format!("node {node} did not answer: binds of {name} there were not unbound");
+        applied.warnings.extend(missing.into_iter().map(warning));
+    }
+    Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
+}
+
+/// Stores a plan and puts its catalogue in force. The caller holds [`Gateway::changing`].
+pub(crate) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+    setup::carry_out(&gateway.store, &plan, &gateway.author, gateway.clock.now()).await?;
+    let Plan { changes, secrets, catalogue, warnings, .. } = plan;
+    gateway.set_catalogue(catalogue);
+    for change in changes.iter().filter(|change| change.effect.is_change()) {
+        tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
+    }
+    Ok(AppliedView::new(false, changes, secrets, warnings))
+}
+
+fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>, OperatorRefusal> {
+    Ok(shown(rows, kind).map_err(setup::ProvisionRefusal::from)?)
+}
+
+/// Which entries belong to an account.
+enum AccountFilter {
+    All,
+    /// The field that names the owner, and the owners that are included.
+    Owners(&'static str, Vec<String>),
+    /// Users with a role in this account.
+    Members(String),
+}
+
+impl AccountFilter {
+    fn new(
+        account: Option<&str>,
+        kind: Kind,
+        rows: &[CatalogueRow],
+    ) -> Result<AccountFilter, OperatorRefusal> {
+        let Some(account) = account else { return Ok(AccountFilter::All) };
+        match kind.owner_field() {
+            // A key belongs to a connection, which belongs to an account.
+            Some("connection") => {
+                let connections = read(rows, Kind::Connection)?.into_iter();
+                let own = connections.filter(|(_, entry)| names(entry, "account") == Some(account));
+                Ok(AccountFilter::Owners("connection", own.map(|(name, _)| name).collect()))
+            }
+            Some("accounts") => Ok(AccountFilter::Members(account.to_owned())),
+            Some(owner) => Ok(AccountFilter::Owners(owner, vec![account.to_owned()])),
+            None => Err(OperatorRefusal::InvalidField {
+                field: "account",
+                rule: format!("{} belong to no account", kind.plural()),
+            }),
+        }
+    }
+
+    fn includes(&self, entry: &Fields) -> bool {
+        match self {
+            AccountFilter::All => true,
+            AccountFilter::Owners(field, owners) => {
+                names(entry, field).is_some_and(|named| owners.iter().any(|owner| owner == named))
+            }
+            AccountFilter::Members(account) => {
+                let roles = entry.get("accounts").and_then(Value::as_array).into_iter().flatten();
+                roles.into_iter().any(|role| role.get("account").and_then(Value::as_str) == Some(account))
+            }
+        }
+    }
+}
+
+fn names<'a>(entry: &'a Fields, field: &str) -> Option<&'a str> {
+    entry.get(field).and_then(Value::as_str)
+}

@@ -1,0 +1,130 @@
+//! PDU traces of carriers' links and of customers' binds, on all nodes.
+
+use crate::author::Acting;
+use crate::carrier::carrier_test::{TraceQuery, TraceRequest, TraceStateView, TraceView};
+use crate::carrier::use_cases::find_carrier;
+use crate::input::invalid;
+use crate::node_query::NodeQuery;
+use crate::refusal::OperatorRefusal;
+use hermod_domain::catalogue::Connection;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::config::Period;
+use hermod_gateway::gateway::Gateway;
+use hermod_gateway::live_status::TraceLine;
+use hermod_gateway::node_messages::{Traced, own_name, query_others, switch_trace};
+use serde_json::json;
+use std::time::Duration;
+
+/// A trace costs a little with every PDU, so it ends by itself.
+const TRACE_MIN: Duration = Duration::from_secs(1);
+const TRACE_MAX: Duration = Duration::from_secs(3600);
+/// How long the trace of a connection runs.
+pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
+
+/// Traces on all nodes until then, or no longer. Returns the nodes that did not answer.
+async fn switch(gateway: &Gateway, traced: Traced, until: Option<Timestamp>) -> Vec<String> {
+    switch_trace(gateway, traced, until);
+    query_others(gateway, NodeQuery::Trace(traced, until)).await.missing
+}
+
+/// Traces a carrier's PDUs for a while.
+pub async fn start_trace(
+    gateway: &Acting,
+    name: &str,
+    request: &TraceRequest,
+) -> Result<TraceStateView, OperatorRefusal> {
+    let duration = &request.duration;
+    let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
+    let period = parsed.ok_or_else(|| {
+        let (min, max) = (Period(TRACE_MIN), Period(TRACE_MAX));
+        invalid("for", format!("\"{duration}\" is not a time from {min} to {max}"))
+    })?;
+    let id = find_carrier(gateway, name)?;
+    let until = gateway.clock.now().plus(period.0);
+    let detail = json!({ "until": until.to_iso() });
+    gateway.audited(None, "carrier.trace", name, &detail).note_in_audit_log().await?;
+    let missing_nodes = switch(gateway, Traced::Carrier(id), Some(until)).await;
+    tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
+    Ok(TraceStateView { carrier: name.to_owned(), until: Some(until.to_iso()), missing_nodes })
+}
+
+/// Ends the trace. Its lines can still be read.
+pub async fn stop_trace(gateway: &Gateway, name: &str) -> Result<TraceStateView, OperatorRefusal> {
+    let id = find_carrier(gateway, name)?;
+    let missing_nodes = switch(gateway, Traced::Carrier(id), None).await;
+    Ok(TraceStateView { carrier: name.to_owned(), until: None, missing_nodes })
+}
+
+/// Returns the lines of the trace after those that were read before.
+pub fn read_trace(gateway: &Gateway, name: &str, query: &TraceQuery) -> Result<TraceView, OperatorRefusal> {
+    let id = find_carrier(gateway, name)?;
+    let after = query.after.map_or(0, u64::from);
+    let Some(state) = gateway.carriers.get(id) else { return Ok(TraceView::new(Vec::new(), after, None)) };
+    let until = state.trace.until().filter(|until| *until > gateway.clock.now());
+    let mut lines = state.trace.read(after);
+    name_own_lines(gateway, &mut lines);
+    Ok(TraceView::new(lines, after, until))
+}
+
+/// The last PDUs of a connection's binds, without passwords and texts.
+pub struct BindTrace {
+    /// When the trace ends, if it runs.
+    pub until: Option<Timestamp>,
+    /// The newest first.
+    pub lines: Vec<TraceLine>,
+    /// How many lines are kept.
+    pub kept: usize,
+}
+
+/// Traces the PDUs of a connection's binds for [`BIND_TRACE_LASTS`]: those that are bound, and those that will be.
+pub async fn start_bind_trace(gateway: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, entry) = find_connection(gateway, connection)?;
+    let until = gateway.clock.now().plus(BIND_TRACE_LASTS);
+    let detail = json!({ "until": until.to_iso() });
+    let audited = gateway.audited(Some(entry.account), "connection.trace", connection, &detail);
+    audited.note_in_audit_log().await?;
+    switch(gateway, Traced::Connection(id), Some(until)).await;
+    Ok(())
+}
+
+/// Ends the trace. Its lines can still be read.
+pub async fn stop_bind_trace(gateway: &Gateway, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, _) = find_connection(gateway, connection)?;
+    switch(gateway, Traced::Connection(id), None).await;
+    Ok(())
+}
+
+/// Returns the newest lines of the trace.
+pub fn read_bind_trace(
+    gateway: &Gateway,
+    connection: &str,
+    limit: usize,
+) -> Result<BindTrace, OperatorRefusal> {
+    let (id, _) = find_connection(gateway, connection)?;
+    let Some(trace) = gateway.binds.find_trace(id) else {
+        return Ok(BindTrace { until: None, lines: Vec::new(), kept: 0 });
+    };
+    let until = trace.until().filter(|until| *until > gateway.clock.now());
+    let (mut lines, kept) = trace.newest(limit);
+    name_own_lines(gateway, &mut lines);
+    Ok(BindTrace { until, lines, kept })
+}
+
+/// Sets the node of the lines that have none: this one, if there are others.
+fn name_own_lines(gateway: &Gateway, lines: &mut [TraceLine]) {
+    if !gateway.store.cluster().has_other_nodes() && lines.iter().all(|line| line.node.is_none()) {
+        return;
+    }
+    let own = own_name(gateway);
+    for line in lines.iter_mut().filter(|line| line.node.is_none()) {
+        line.node.clone_from(&own);
+    }
+}
+
+fn find_connection(gateway: &Gateway, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {
+    let catalogue = gateway.catalogue();
+    let found = catalogue.connection_by_name(name);
+    let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));
+    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
+}

@@ -1,0 +1,5 @@
+//! Webhooks.
+
+pub(crate) mod routes;
+pub mod use_cases;
+pub mod views;

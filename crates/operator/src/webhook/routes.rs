@@ -1,0 +1,90 @@
+//! Routes about an account's webhooks.
+
+use crate::author::Acting;
+use crate::http::routes::{Routes, doc};
+use crate::refusal::OperatorRefusal;
+use crate::webhook::use_cases::{
+    SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
+    show_webhook_event, show_webhooks,
+};
+use crate::webhook::views::{WebhookSecretRequest, WebhookSecretView};
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.section("Webhooks", "Webhook addresses and events of accounts, replays, the signing secret.");
+    routes.get(
+        "/accounts/{name}/webhooks",
+        show_webhooks,
+        doc("getWebhooks", "Read an account's webhooks", "Addresses, state of the secrets, queues.")
+            .details("The addresses are fields of the account. Secrets are never returned.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.get(
+        "/accounts/{name}/webhooks/events",
+        list_webhook_events,
+        doc("listWebhookEvents", "List an account's webhook events", "The newest first.")
+            .details("Events that were delivered or given up are listed for 30 days.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.get(
+        "/accounts/{name}/webhooks/events/{event}",
+        show_webhook_event,
+        doc("getWebhookEvent", "Read a webhook event and its attempts", "The event, and its attempts.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/events/{event}/replay",
+        replay_webhook,
+        doc("replayWebhookEvent", "Post a webhook event again", "It is due now.")
+            .details("In any state, with the same id and body.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/replay",
+        replay_failed_webhooks,
+        doc("replayFailedWebhooks", "Post failed webhook events again", "They are due now.")
+            .details("All events that were given up since a time, with the same ids and bodies.")
+            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+    );
+    secret_routes(routes);
+}
+
+fn secret_routes(routes: &mut Routes) {
+    routes.post(
+        "/accounts/{name}/webhooks/secret/stage",
+        stage,
+        doc("stageWebhookSecret", "Stage a new webhook secret", "The secret, if it was generated.")
+            .details("Every post is signed with it as well, in `X-SVC-Signature-Next`, until the switch or the drop.")
+            .errors(&["NOT_FOUND", "INVALID_FIELD", "REFUSED"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/secret/switch",
+        switch,
+        doc("switchWebhookSecret", "Switch to the staged webhook secret", "It is the current secret.")
+            .details("The previous secret signs in `X-SVC-Signature-Previous` for 24 hours.")
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/secret/drop",
+        drop_secret,
+        doc("dropWebhookSecret", "Drop a webhook secret", "It signs no more.")
+            .details("The staged secret, or the previous one if none is staged.")
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
+}
+
+async fn stage(
+    acting: &Acting,
+    account: &str,
+    request: Option<WebhookSecretRequest>,
+) -> Result<WebhookSecretView, OperatorRefusal> {
+    let step = SecretStep::Stage(request.unwrap_or_default());
+    change_webhook_secret(acting, account, step).await
+}
+
+async fn switch(acting: &Acting, account: &str) -> Result<WebhookSecretView, OperatorRefusal> {
+    change_webhook_secret(acting, account, SecretStep::Switch).await
+}
+
+async fn drop_secret(acting: &Acting, account: &str) -> Result<WebhookSecretView, OperatorRefusal> {
+    change_webhook_secret(acting, account, SecretStep::Drop).await
+}
