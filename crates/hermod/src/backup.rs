@@ -6,7 +6,7 @@ use crate::operator::target::TargetArgs;
 use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running;
-use hermod_operator::maintenance::views::{BackupRequest, BackupView};
+use hermod_operator::maintenance::{BackupRequest, BackupView};
 use hyper::Method;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};

@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::names::NameForm;
 use crate::entry::{checks, values};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::ControlEntry;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;

@@ -12,6 +12,11 @@ pub(crate) fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, O
     found.ok_or_else(|| OperatorRefusal::no_such("account", name))
 }
 
+pub(crate) fn find_connection(gateway: &Gateway, name: &str) -> Result<ConnectionId, OperatorRefusal> {
+    let found = gateway.catalogue().connection_by_name(name);
+    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
+}
+
 pub(crate) fn find_node(gateway: &Gateway, name: &str) -> Result<NodeInfo, OperatorRefusal> {
     let found = gateway.store.cluster().nodes().into_iter().find(|node| node.name == name && node.is_alive);
     found.ok_or_else(|| OperatorRefusal::no_such("node", name))
@@ -33,4 +38,10 @@ pub(crate) fn connection_names(gateway: &Gateway, account: AccountId) -> Vec<(Co
 pub(crate) fn carrier_name(catalogue: &Catalogue, id: CarrierId) -> String {
     let known = catalogue.carriers().iter().find(|(carrier, ..)| *carrier == id);
     known.map_or_else(|| id.to_string(), |(_, name, _)| name.clone())
+}
+
+pub(crate) fn find_carrier(gateway: &Gateway, name: &str) -> Result<CarrierId, OperatorRefusal> {
+    let catalogue = gateway.catalogue();
+    let found = catalogue.carriers().iter().find(|(_, known, _)| known == name).map(|(id, ..)| *id);
+    found.ok_or_else(|| OperatorRefusal::no_such("carrier", name))
 }

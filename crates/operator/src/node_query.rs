@@ -1,7 +1,5 @@
 //! What an operator asks of the other nodes.
 
-use crate::bind::views::BindsQuery;
-use crate::carrier::views::AlarmsQuery;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::node_messages::Traced;
@@ -10,11 +8,18 @@ use serde_json::Value;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) enum NodeQuery {
-    Binds(BindsQuery),
+    Binds {
+        system_id: Option<String>,
+        account: Option<String>,
+    },
     Carriers,
-    Alarms(AlarmsQuery),
+    Alarms {
+        carrier: Option<String>,
+    },
     /// Returns how many alarms were acknowledged.
-    AcknowledgeAlarms(AlarmsQuery),
+    AcknowledgeAlarms {
+        carrier: Option<String>,
+    },
     /// Returns whether the carrier was stopped.
     Resume(String),
     /// Returns whether there is such a bind.

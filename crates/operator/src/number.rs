@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, names};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::NumberEntry;
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;

@@ -6,7 +6,7 @@ use crate::entry::names::NameForm;
 use crate::entry::{checks, values};
 use crate::key::made_secret;
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::OperatorEntry;
 use hermod_gateway::secrets::Secret;
 use serde::{Deserialize, Serialize};

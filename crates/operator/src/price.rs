@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{names, values};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::Price;
 use hermod_domain::money::Money;

@@ -6,7 +6,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, names, values};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;

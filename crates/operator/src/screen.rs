@@ -5,7 +5,7 @@ use crate::entry::documents::EntryNames;
 use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::NameForm;
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::ScreenEntry;
 use hermod_domain::screen::ScreenedField;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! PDU traces of carriers' links and of customers' binds, on all nodes.
 
 use crate::author::Acting;
-use crate::carrier::carrier_test::{TraceQuery, TraceRequest, TraceStateView, TraceView};
-use crate::carrier::use_cases::find_carrier;
+use crate::find::find_carrier;
+use crate::http::routes::{Routes, doc};
 use crate::input::invalid;
 use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
@@ -11,10 +11,81 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::config::Period;
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::live_status::TraceLine;
+use hermod_gateway::live_status::{PduDirection, TraceLine};
 use hermod_gateway::node_messages::{Traced, own_name, query_others, switch_trace};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceRequest {
+    /// How long to trace: `1s` to `1h`.
+    #[serde(rename = "for")]
+    #[schema(pattern = "^[0-9]+(ms|s|m|h|d)$", examples("60s"))]
+    pub duration: String,
+}
+
+impl crate::views::JsonBody for TraceRequest {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct TraceQuery {
+    /// `next` of the previous response.
+    pub after: Option<crate::views::paging::RowNumber>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TraceStateView {
+    pub carrier: String,
+    /// When the trace ends; null if it is off.
+    pub until: Option<String>,
+    /// Nodes that did not answer: their links are not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TraceView {
+    pub items: Vec<TraceLineView>,
+    /// `after` of the next request.
+    pub next: u64,
+    /// When the trace ends; null if it is off.
+    pub until: Option<String>,
+}
+
+/// A PDU without passwords and message texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TraceLineView {
+    pub seq: u64,
+    pub at: String,
+    /// The node that has the link, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The number of the link at its node.
+    pub link: u64,
+    /// `in` from the carrier, `out` to it.
+    pub way: String,
+    #[schema(examples("submit_sm seq=7 4915112345678 <- Shop"))]
+    pub line: String,
+}
+
+impl TraceView {
+    /// The lines after the sequence number `after`.
+    pub fn new(lines: Vec<TraceLine>, after: u64, until: Option<Timestamp>) -> TraceView {
+        let next = lines.iter().map(|line| line.seq).max().unwrap_or(after);
+        let items = lines.into_iter().map(|TraceLine { seq, at, node, session, way, line }| TraceLineView {
+            seq,
+            at: at.to_iso(),
+            node,
+            link: session,
+            way: PduDirection::as_str(way).to_owned(),
+            line,
+        });
+        TraceView { items: items.collect(), next, until: until.map(Timestamp::to_iso) }
+    }
+}
 
 /// A trace costs a little with every PDU, so it ends by itself.
 const TRACE_MIN: Duration = Duration::from_secs(1);
@@ -127,4 +198,29 @@ fn find_connection(gateway: &Gateway, name: &str) -> Result<(ConnectionId, Conne
     let found = catalogue.connection_by_name(name);
     let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));
     found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get(
+        "/carriers/{name}/trace",
+        read_trace,
+        doc("readTrace", "Read a carrier's PDU trace", "In the order of the PDUs.")
+            .running_only()
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.put(
+        "/carriers/{name}/trace",
+        start_trace,
+        doc("traceCarrier", "Start a PDU trace", "Read the lines with GET.")
+            .running_only()
+            .details("Lines have neither passwords nor texts. The last 1,000 lines are kept.")
+            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+    );
+    routes.delete(
+        "/carriers/{name}/trace",
+        stop_trace,
+        doc("stopTrace", "Stop a PDU trace", "The lines can still be read.")
+            .running_only()
+            .errors(&["NOT_FOUND"]),
+    );
 }

@@ -3,12 +3,14 @@
 
 use crate::demo::credentials::{ApiKeyPair, DemoCredentials};
 use crate::failure::Failure;
+use hermod_domain::catalogue::Role;
 use hermod_gateway::config::Source;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::Secret;
 use hermod_operator::author::{Acting, Author};
 use hermod_operator::setup::file_entries::WantedSetup;
-use hermod_operator::user::{Role, UserRefusal, invite, use_link};
+use hermod_operator::user::UserRefusal;
+use hermod_operator::user::links::{invite, use_link};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::Path;

@@ -6,7 +6,7 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::{self, Paint};
 use clap::Args;
-use hermod_operator::carrier::views::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
+use hermod_operator::alarm::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
 use hyper::Method;
 
 const EXAMPLES: &str = "\

@@ -4,7 +4,7 @@ use super::list::{NextPage, print_page};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
-use hermod_operator::audit_log::views::{AuditLogQuery, AuditRowView};
+use hermod_operator::audit_log::{AuditLogQuery, AuditRowView};
 use hermod_operator::views::paging::{Limit, RowNumber};
 
 const EXAMPLES: &str = "\

@@ -7,7 +7,7 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::bind::views::{BindsQuery, BindsView, UnbindQuery, UnbindView};
+use hermod_operator::bind::{BindsQuery, BindsView, UnbindQuery, UnbindView};
 use hermod_operator::carrier::views::LastErrorView;
 use hyper::Method;
 use std::str::FromStr;

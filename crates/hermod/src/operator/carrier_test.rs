@@ -5,7 +5,7 @@ use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
-use hermod_operator::carrier::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use hermod_operator::carrier::probe::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
 use hermod_operator::kind::Kind;
 use hyper::Method;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use super::operator_client::with_query;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
-use hermod_operator::delivery::views::{DeliveriesQuery, DeliveriesView};
+use hermod_operator::delivery::{DeliveriesQuery, DeliveriesView};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -12,7 +12,7 @@ use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Secret, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
-use hermod_operator::api;
+use hermod_operator::http;
 use hyper::Response;
 use hyper::body::Body;
 use hyper::service::Service as _;
@@ -29,7 +29,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(super) struct InProcess {
     gateway: Arc<Gateway>,
     workers: Workers,
-    api: api::OperatorApi,
+    api: http::OperatorApi,
     token: Secret,
     /// The data folder, if it is removed at the end of the command.
     temporary: Option<PathBuf>,
@@ -71,7 +71,7 @@ impl InProcess {
             .with_portal_at(running::portal_url(config, config.http.listen, https));
         let gateway = Arc::new(gateway);
         let workers = Workers::default();
-        let api = api::OperatorApi::new(gateway.clone(), operator_token, workers.clone());
+        let api = http::OperatorApi::new(gateway.clone(), operator_token, workers.clone());
         Ok(Some(InProcess { gateway, workers, api, token: Secret::new(token), temporary: None }))
     }
 

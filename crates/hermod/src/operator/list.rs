@@ -93,8 +93,8 @@ pub(super) async fn print_or_watch<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_operator::inbound::views::{GivenUpView, UnassignedView};
-    use hermod_operator::maintenance::views::SetAsideView;
+    use hermod_operator::inbound::{GivenUpView, UnassignedView};
+    use hermod_operator::maintenance::SetAsideView;
     use hermod_operator::webhook::views::EventView;
 
     #[track_caller]

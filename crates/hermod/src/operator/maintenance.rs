@@ -5,7 +5,7 @@ use super::operator_client::RequestBody;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
-use hermod_operator::maintenance::views::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
+use hermod_operator::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use hyper::Method;
 use std::time::Duration;

@@ -7,10 +7,10 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::{Args, Subcommand};
-use hermod_operator::inbound::views::{
-    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, ReviewView, ReviewsQuery,
-    UnassignedQuery, UnassignedView,
+use hermod_operator::inbound::{
+    AssignRequest, AssignedView, GivenUpQuery, GivenUpView, UnassignedQuery, UnassignedView,
 };
+use hermod_operator::review::{DecisionRequest, ReviewView, ReviewsQuery};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use hyper::Method;
 

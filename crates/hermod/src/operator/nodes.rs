@@ -7,7 +7,7 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::node::views::{NodesView, StoppingView};
+use hermod_operator::node::{NodesView, StoppingView};
 use hyper::Method;
 
 const EXAMPLES: &str = "\

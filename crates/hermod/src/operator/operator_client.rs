@@ -7,7 +7,7 @@ use crate::output;
 use bytes::Bytes;
 use hermod_gateway::config::Config;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::api::BASE;
+use hermod_operator::http::BASE;
 use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request};

@@ -7,8 +7,8 @@ use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::inbound::views::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
 use hermod_operator::kind::Kind;
+use hermod_operator::opt_out::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
 use hermod_operator::views::paging::Limit;
 use hyper::Method;
 

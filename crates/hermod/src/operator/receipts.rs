@@ -6,7 +6,7 @@ use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use crate::output::{self, TextTable};
 use clap::Args;
-use hermod_operator::delivery::views::{
+use hermod_operator::delivery::{
     IdsHintView, ParkedReceiptView, ReceiptsQuery, ResponseIdView, UnmatchedReceiptsView,
 };
 use hermod_operator::kind::Kind;

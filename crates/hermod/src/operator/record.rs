@@ -7,7 +7,8 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
-use hermod_operator::message::views::{CountView, RecordStatusView};
+use hermod_operator::message::views::CountView;
+use hermod_operator::record::RecordStatusView;
 use hyper::Method;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Lines below lists of the record: where the next page begins, and how far the record is behind.
 
-use hermod_operator::message::views::RecordView;
+use hermod_operator::record::RecordView;
 use std::fmt::Display;
 
 /// A smaller lag is not mentioned: the record is always written a little later.

@@ -7,7 +7,7 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::safe;
 use clap::Args;
-use hermod_operator::message::views::{
+use hermod_operator::request::{
     RequestGroupView, RequestGroupsView, RequestView, RequestsQuery, RequestsView,
 };
 use hermod_operator::views::paging::{Limit, RowNumber};

@@ -5,8 +5,8 @@ use super::entries;
 use super::operator_client::{OperatorClient, RequestBody, with_query};
 use crate::failure::CommandResult;
 use clap::Args;
-use hermod_operator::entry::views::RotateQuery;
 use hermod_operator::kind::Kind;
+use hermod_operator::rotation::RotateQuery;
 use hyper::Method;
 use std::path::PathBuf;
 

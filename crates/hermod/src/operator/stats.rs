@@ -7,7 +7,7 @@ use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
-use hermod_operator::message::views::{StatisticView, StatisticsQuery, StatisticsView};
+use hermod_operator::statistics::{StatisticView, StatisticsQuery, StatisticsView};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,7 +8,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_operator::message::views::{LiveMessageView, LiveQuery, LiveView};
+use hermod_operator::message::live::{LiveMessageView, LiveQuery, LiveView};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\

@@ -12,7 +12,7 @@ use hermod_gateway::config::Config;
 use hermod_gateway::running::{self, AuditKey, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents};
-use hermod_operator::api::BASE;
+use hermod_operator::http::BASE;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

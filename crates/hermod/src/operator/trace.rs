@@ -7,10 +7,8 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_operator::carrier::carrier_test::{
-    TraceLineView, TraceQuery, TraceRequest, TraceStateView, TraceView,
-};
 use hermod_operator::kind::Kind;
+use hermod_operator::trace::{TraceLineView, TraceQuery, TraceRequest, TraceStateView, TraceView};
 use hermod_operator::views::paging::RowNumber;
 use hyper::Method;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use super::operator_client::{OperatorClient, RequestBody};
 use crate::failure::CommandResult;
 use clap::Subcommand;
 use hermod_operator::kind::Kind;
-use hermod_operator::user::views::{InvitationView, InviteRequest, SecondFactorView};
+use hermod_operator::user::use_cases::{InvitationView, InviteRequest, SecondFactorView};
 use hyper::Method;
 
 pub(super) const HELP: &str = "\

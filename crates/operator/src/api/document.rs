@@ -1,8 +1,7 @@
 //! The OpenAPI document of the operator API: paths and schemas from [`mod@crate::http::routes`], errors from the operator's
 //! catalogue.
 
-use crate::api::BASE;
-use crate::http::routes;
+use crate::http::{BASE, routes};
 use crate::refusal::published::OPERATOR_ERRORS;
 use crate::setup::schemas;
 use crate::views::paging::{Limit, RowNumber};

@@ -6,25 +6,21 @@
 
 pub mod document;
 
-pub use hermod_gateway::http::{Reach, Source};
-
-use crate::http::guard;
 use crate::http::routes::Routes;
-use crate::node::use_cases::answer_query;
+use crate::http::{BASE, OperatorApi, guard};
+use crate::node::answer_query;
 use crate::refusal::OperatorRefusal;
-use crate::{carrier, customer_request, inbound, lookup, maintenance, message, money, setup, user, webhook};
+use crate::{
+    alarm, audit_log, bind, carrier, customer_request, delivery, inbound, lookup, maintenance, message,
+    money, node,
+};
+use crate::{opt_out, record, request, review, setup, statistics, trace, user, webhook};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{OperatorSetup, OperatorSide};
-use hermod_gateway::secrets::operator_token::OperatorToken;
-use hermod_gateway::workers::Workers;
 use std::sync::Arc;
-
-/// The prefix of every path of the API.
-pub const BASE: &str = "/operator/v1";
 
 /// The operator's side of a running gateway.
 pub const OPERATOR_SIDE: OperatorSide = OperatorSide {
@@ -35,36 +31,7 @@ pub const OPERATOR_SIDE: OperatorSide = OperatorSide {
     answer: |gateway, query| Box::pin(async move { answer_query(&gateway, query).await }),
 };
 
-/// What the routes share.
-#[derive(Clone)]
-pub struct OperatorApi {
-    pub(crate) gateway: Arc<Gateway>,
-    pub(crate) token: OperatorToken,
-    /// Runs each request to its end even if the caller disconnects: a stored change must come into force.
-    pub(crate) workers: Workers,
-    pub(crate) reach: Reach,
-    /// Whether this process has links to carriers and customers' binds.
-    pub(crate) is_running: bool,
-}
-
 impl OperatorApi {
-    /// The API of a process without links, for callers in this process.
-    pub fn new(gateway: Arc<Gateway>, token: OperatorToken, workers: Workers) -> OperatorApi {
-        OperatorApi { gateway, token, workers, reach: Reach::Anywhere, is_running: false }
-    }
-
-    /// The API of a running gateway, which has links.
-    #[must_use]
-    pub fn of_running_gateway(self) -> OperatorApi {
-        OperatorApi { is_running: true, ..self }
-    }
-
-    /// Restricts the callers by their address.
-    #[must_use]
-    pub fn reachable_from(self, reach: Reach) -> OperatorApi {
-        OperatorApi { reach, ..self }
-    }
-
     /// The whole API under [`BASE`]. It matches no other path, so it can be merged with another router.
     pub fn router(self) -> Router {
         let api = Arc::new(self);
@@ -85,15 +52,25 @@ pub(crate) fn routes() -> Routes {
     let mut routes = Routes::default();
     setup::routes::routes(&mut routes);
     money::routes::routes(&mut routes);
-    inbound::routes::routes(&mut routes);
+    opt_out::routes(&mut routes);
+    review::routes(&mut routes);
+    inbound::routes(&mut routes);
     message::routes::routes(&mut routes);
-    carrier::routes::bind_routes(&mut routes);
+    statistics::routes(&mut routes);
+    request::routes(&mut routes);
+    record::routes(&mut routes);
+    bind::routes(&mut routes);
     webhook::routes::routes(&mut routes);
-    carrier::routes::carrier_routes(&mut routes);
-    lookup::routes::delivery_routes(&mut routes);
-    maintenance::routes::routes(&mut routes);
+    carrier::link_routes(&mut routes);
+    alarm::routes(&mut routes);
+    carrier::routes(&mut routes);
+    trace::routes(&mut routes);
+    delivery::routes(&mut routes);
+    maintenance::routes(&mut routes);
+    node::routes(&mut routes);
+    audit_log::routes(&mut routes);
     customer_request::routes::routes(&mut routes);
-    user::routes::routes(&mut routes);
-    lookup::routes::routes(&mut routes);
+    user::routes(&mut routes);
+    lookup::routes(&mut routes);
     routes
 }

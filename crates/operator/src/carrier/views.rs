@@ -2,11 +2,11 @@
 
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::time::Timestamp;
-use hermod_gateway::live_status::{Alarm, CarrierSnapshot, LastError, LinkSnapshot, Stopped, Traffic};
+use hermod_gateway::live_status::{CarrierSnapshot, LastError, LinkSnapshot, Stopped, Traffic};
 use hermod_store::CarrierQueue;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 /// The states of a carrier, the best first: a carrier is as well as its best node says.
 const HEALTHS: [&str; 5] = ["up", "poor", "stopped", "down", "disabled"];
@@ -240,68 +240,6 @@ pub struct ResumedView {
     /// Whether it was stopped before.
     pub resumed: bool,
     /// Nodes that did not answer: it may still be stopped there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing_nodes: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub struct AlarmsQuery {
-    /// Only alarms of this carrier.
-    pub carrier: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AlarmsView {
-    pub items: Vec<AlarmView>,
-    /// Nodes that did not answer: their alarms are missing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing_nodes: Vec<String>,
-}
-
-/// A condition that needs the operator. Raised once, however often it occurs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AlarmView {
-    #[schema(examples("carrier-down"))]
-    pub kind: String,
-    /// Empty for alarms about this machine or a customer.
-    #[schema(examples("acme"))]
-    pub carrier: String,
-    /// Distinguishes alarms of one kind: a status code, an account's webhook, a certificate file. Usually empty.
-    pub about: String,
-    /// The latest occurrence.
-    pub detail: String,
-    pub what_to_do: String,
-    pub first_at: String,
-    pub last_at: String,
-    pub count: u64,
-    /// The node that raised it, if there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
-}
-
-impl AlarmView {
-    pub fn new(alarm: Alarm, what_to_do: &str) -> AlarmView {
-        let Alarm { kind, carrier, about, detail, first_at, last_at, count } = alarm;
-        AlarmView {
-            kind: kind.as_str().to_owned(),
-            carrier,
-            about,
-            detail,
-            what_to_do: what_to_do.to_owned(),
-            first_at: first_at.to_iso(),
-            last_at: last_at.to_iso(),
-            count,
-            node: None,
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AcknowledgedView {
-    /// The number of alarms that were acknowledged.
-    pub acknowledged: u64,
-    /// Nodes that did not answer: their alarms are still listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_nodes: Vec<String>,
 }

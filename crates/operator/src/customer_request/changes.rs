@@ -1,14 +1,15 @@
 //! What each kind of a customer's request means: which values it takes, and which change of the setup or the ledger accepts it.
 
 use crate::entry::export::shown_one;
+use crate::entry::names::canonical_name;
 use crate::entry::plan::Plan;
 use crate::entry::views::Fields;
 use crate::find::connection_names;
 use crate::input::{invalid, words};
 use crate::kind::Kind;
+use crate::refusal;
 use crate::refusal::OperatorRefusal;
 use crate::setup;
-use crate::setup::canonical_name;
 use crate::setup::file_entries::WantedSetup;
 use crate::setup::json::wanted_entry;
 use crate::setup::use_cases::plan_patch;
@@ -247,7 +248,7 @@ fn add_number(
     number: &str,
 ) -> Result<Plan, OperatorRefusal> {
     let name = canonical_name(Kind::Number, number)?;
-    if shown_one(&rows, Kind::Number, &name).map_err(setup::ProvisionRefusal::from)?.is_some() {
+    if shown_one(&rows, Kind::Number, &name).map_err(refusal::ProvisionRefusal::from)?.is_some() {
         return Err(OperatorRefusal::AlreadyExists { kind: Kind::Number.as_str(), name });
     }
     plan_entry(gateway, rows, Kind::Number, &name, &json!({ "account": account }))

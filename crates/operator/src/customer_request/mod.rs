@@ -1,4 +1,4 @@
-//! Requests of customers.
+//! Requests of customers, such as for a sender or a higher limit, and what the operator decides about them.
 
 pub(crate) mod changes;
 pub(crate) mod routes;

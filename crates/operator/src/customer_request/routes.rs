@@ -1,12 +1,9 @@
 //! Routes of customers' requests.
 
-use crate::author::Acting;
 use crate::customer_request::use_cases::{
     accept_customer_request, decline_customer_request, list_customer_requests, show_customer_request,
 };
-use crate::customer_request::views::{AcceptRequest, CustomerRequestView};
 use crate::http::routes::{Routes, doc};
-use crate::refusal::OperatorRefusal;
 
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section(
@@ -25,7 +22,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/customer-requests/{id}/accept",
-        accept,
+        accept_customer_request,
         doc("acceptCustomerRequest", "Accept a customer's request", "The accepted request.")
             .details(
                 "Makes the change in the transaction of the decision: approves the sender, switches the country on, adds the \
@@ -44,12 +41,4 @@ pub(crate) fn routes(routes: &mut Routes) {
             "ALREADY_DECIDED",
         ]),
     );
-}
-
-async fn accept(
-    acting: &Acting,
-    id: u64,
-    decision: Option<AcceptRequest>,
-) -> Result<CustomerRequestView, OperatorRefusal> {
-    accept_customer_request(acting, id, decision.unwrap_or_default()).await
 }

@@ -6,10 +6,11 @@ use crate::customer_request::changes::{check_subject, find_reason_not_needed, pl
 use crate::customer_request::views::{
     AcceptRequest, CustomerRequestDraft, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
+use crate::entry::carry_out;
 use crate::find::{account_name, connection_names, find_account};
 use crate::input::{invalid, one_of, words};
+use crate::refusal;
 use crate::refusal::OperatorRefusal;
-use crate::setup;
 use crate::views::paging::{Limit, Page};
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
 use hermod_domain::ids::{AccountId, ConnectionId};
@@ -108,9 +109,9 @@ pub async fn show_customer_request(
 pub async fn accept_customer_request(
     gateway: &Acting,
     id: u64,
-    decision: AcceptRequest,
+    decision: Option<AcceptRequest>,
 ) -> Result<CustomerRequestView, OperatorRefusal> {
-    let AcceptRequest { value, done, note } = decision;
+    let AcceptRequest { value, done, note } = decision.unwrap_or_default();
     let note = words("note", note, 0, REASON_CHARS_MAX)?;
     if done && value.is_some() {
         return Err(invalid("done", "the change was made by hand: leave value out"));
@@ -129,9 +130,9 @@ pub async fn accept_customer_request(
     let now = gateway.clock.now();
     let entry = gateway.author.entry(now, Some(account), "request.accept", &subject, &detail);
     let end = end_of(gateway, id, CustomerRequestState::Accepted, reason);
-    let done = setup::fulfil(&gateway.store, &plan, (&gateway.author, entry), (end, ledger), now).await;
+    let done = carry_out::fulfil(&gateway.store, &plan, (&gateway.author, entry), (end, ledger), now).await;
     done.map_err(|error| match error {
-        setup::ProvisionError::Store(StoreError::RequestEnded) => no_longer_open(id),
+        refusal::ProvisionError::Store(StoreError::RequestEnded) => no_longer_open(id),
         other => other.into(),
     })?;
     gateway.set_catalogue(plan.catalogue);

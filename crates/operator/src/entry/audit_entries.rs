@@ -6,7 +6,7 @@ use crate::entry::fields::field_of;
 use crate::entry::plan::{Change, Effect, Plan};
 use crate::entry::{documents, export};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::User;
 use hermod_domain::ids::AccountId;

@@ -1,7 +1,7 @@
 //! Validates the values of entries as they are parsed, by one table of checks. A value that is rejected gets a sentence that
 //! describes a valid one.
 
-use crate::entry::email_address::canonical_email;
+use crate::entry::names::canonical_email;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
 use hermod_domain::catalogue::{SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX};
 use hermod_domain::inbound::{OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, is_opt_out_keyword};

@@ -5,19 +5,22 @@ use crate::entry::documents::{EntryNames, UnreadableRow};
 use crate::entry::last_applied::LastApplied;
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
-use crate::entry::{documents, names, unreachable_entries};
+use crate::entry::{documents, names};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
+use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueError, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
+use hermod_domain::numbers::{Country, Mcc, Network, Numbers, country_of_mcc};
+use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_gateway::secrets::{Pepper, Secret};
 use hermod_store::CatalogueRow;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -339,8 +342,7 @@ impl<'a> Draft<'a> {
         let catalogue = Catalogue::build(documents::documents(rows.values())?)
             .map_err(|fault| told_by_name(fault, &rows))?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
-        let warnings =
-            written.iter().filter_map(|place| unreachable_entries::warning(&rows[place])).collect();
+        let warnings = written.iter().filter_map(|place| unreachable_warning(&rows[place])).collect();
         let provisioned = last_applied.into_rows();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned, warnings })
     }
@@ -365,4 +367,39 @@ fn told_by_name(fault: CatalogueError, rows: &BTreeMap<(Kind, String), Catalogue
     let both = [named.next().unwrap_or_default(), named.next().unwrap_or_default()].join(" and ");
     let sentence = format!("both have the system_id \"{system_id}\"; it must be unique");
     ProvisionRefusal::about(&format!("connections {both}"), sentence)
+}
+
+/// The fields of an entry that is about an area.
+#[derive(Deserialize)]
+struct AreaFields {
+    prefix: Option<Prefix>,
+    network: Option<Network>,
+    mcc: Option<Mcc>,
+    country: Option<Country>,
+}
+
+/// Returns a warning about an entry that matches nothing, with an alternative.
+fn unreachable_warning(row: &CatalogueRow) -> Option<String> {
+    let AreaFields { prefix, network, mcc, country } = documents::read(row).ok()?;
+    let area = Area::one_of(prefix, network, mcc, country)?;
+    let (what, mcc) = match area {
+        Area::Mcc(mcc) if !Numbers::embedded().has_mcc(mcc) => (format!("MCC {mcc}"), mcc),
+        Area::Network(network) if !Numbers::embedded().has_network(network) => {
+            (format!("network {network}"), network.mcc)
+        }
+        Area::Mcc(_) | Area::Network(_) | Area::Prefix(_) | Area::Country(_) => return None,
+    };
+    let (kind, name) = (&row.kind, &row.name);
+    let sentence = match country_of_mcc(mcc) {
+        Some(country) => {
+            let land = country.name();
+            format!(
+                "matches no number of {land}: the number data has no numbers of {what}. Use the country, {country}, or a prefix"
+            )
+        }
+        None => {
+            format!("matches no number: the number data has no numbers of {what}. Use a country or a prefix")
+        }
+    };
+    Some(format!("{kind} \"{name}\" {sentence}"))
 }

@@ -8,7 +8,7 @@ use crate::entry::mentioned_fields::Mentioned;
 use crate::entry::plan::{Change, Effect, FieldLeft};
 use crate::entry::{documents, names};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::SenderState;
 use serde_json::{Map, Value, json};
 

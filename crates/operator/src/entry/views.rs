@@ -42,14 +42,6 @@ pub struct ApplyQuery {
     pub force: bool,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub struct RotateQuery {
-    /// How long the old secret stays valid, such as `24h` or `7d`; at most `30d`. By default it is invalid at once.
-    #[param(pattern = "^([1-9][0-9]?[smh]|([1-9]|[12][0-9]|30)d)$", example = "24h")]
-    pub overlap: Option<String>,
-}
-
 /// A named entry. Secrets are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EntryView {

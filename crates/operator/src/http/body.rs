@@ -1,8 +1,8 @@
 //! Reads request bodies up to a limit, and parses them by their Content-Type.
 
 use crate::entry::views::Fields;
+use crate::http::json::parse_object;
 use crate::refusal::OperatorRefusal;
-use crate::setup::json::parse_object;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};

@@ -1,7 +1,7 @@
 //! Checks every request before its use case runs: framing, source address, token. Sets the request id, limits the body, and
 //! runs an admitted request to its end.
 
-use crate::api::OperatorApi;
+use crate::http::OperatorApi;
 use crate::http::body::{discard, gather};
 use crate::refusal::OperatorRefusal;
 use axum::body::Body;

@@ -3,7 +3,7 @@
 //! The parameters, the body, the response and most errors of an operation follow from the types of its [`UseCase`]; the rest
 //! is said by a [`Doc`].
 
-use crate::api::OperatorApi;
+use crate::http::OperatorApi;
 use crate::http::use_case::{Call, Described, JSON, UseCase};
 use crate::refusal::OperatorRefusal;
 use crate::refusal::published::OPERATOR_ERRORS;
@@ -82,12 +82,21 @@ impl Routes {
         if doc.response.is_none() {
             self.schemas.append(&mut described.schemas);
         }
-        let running_only = doc.running_only;
+        let Doc { running_only, from_here, ends_when_stopping, .. } = doc;
         let respond = move |State(api): State<Arc<OperatorApi>>, request: Request| async move {
             if running_only && !api.is_running {
                 return Err(OperatorRefusal::NotRunning);
             }
-            use_case.run(Call::read(api, request).await?).await
+            let stopping = ends_when_stopping.then(|| api.workers.stopping());
+            let call = Call::read(api, request).await?;
+            if from_here {
+                call.expect_from_here()?;
+            }
+            let Some(stopping) = stopping else { return use_case.run(call).await };
+            tokio::select! {
+                response = use_case.run(call) => response,
+                () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
+            }
         };
         self.router = std::mem::take(&mut self.router).route(path, on(filter, respond));
         // A wildcard is a name with slashes to axum, and a plain name to the document.
@@ -112,6 +121,8 @@ pub(crate) struct Doc {
     response: Option<RefOr<Schema>>,
     media: &'static str,
     running_only: bool,
+    from_here: bool,
+    ends_when_stopping: bool,
 }
 
 /// A route with its operation id, a title, and what a response of status 200 means.
@@ -128,6 +139,8 @@ pub(crate) fn doc(id: impl Into<String>, summary: impl Into<String>, ok: &'stati
         response: None,
         media: JSON,
         running_only: false,
+        from_here: false,
+        ends_when_stopping: false,
     }
 }
 
@@ -150,6 +163,16 @@ impl Doc {
     /// Only for a process that has links: any other responds with NOT_RUNNING.
     pub(crate) fn running_only(self) -> Doc {
         Doc { running_only: true, ..self.errors(&["NOT_RUNNING"]) }
+    }
+
+    /// Only for callers on this machine, also where others may use the operator API: the request names a path.
+    pub(crate) fn from_here(self) -> Doc {
+        Doc { from_here: true, ..self }
+    }
+
+    /// May take minutes; a gateway that stops does not wait for it.
+    pub(crate) fn ends_when_stopping(self) -> Doc {
+        Doc { ends_when_stopping: true, ..self }
     }
 
     /// Error codes beyond those that follow from the types of the use case.

@@ -3,18 +3,20 @@
 //!
 //! | Argument | What it is |
 //! |---|---|
-//! | `&Gateway` | the gateway |
+//! | `&Gateway`, `&Arc<Gateway>` | the gateway |
 //! | `&Acting` | the gateway, and who makes the request |
 //! | `&str`, `u64` | the next name in the path |
 //! | [`Kind`] | the kind of entry that the path begins with |
 //! | a type with [`IntoParams`] | the query string |
 //! | a [`JsonBody`], or an `Option` of one | the JSON body |
-//! | `&OperatorApi`, [`FromHere`], [`RawBody`], `IfExists`, `LastEvent` | for functions of the edge: what only HTTP has |
+//! | [`Fields`] | the JSON body: the fields of an entry, or a patch of them |
+//! | any other type with [`Input`] | as the file of its routes says: `WantedSetup`, `IfExists`, `Reader`, `LastEvent`, `HasLinks` |
 //!
 //! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
 
-use crate::api::OperatorApi;
 use crate::author::{Acting, Author};
+use crate::entry::views::Fields;
+use crate::http::OperatorApi;
 use crate::http::body::RawBody;
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
@@ -22,7 +24,7 @@ use crate::views::{Created, JsonBody};
 use axum::Json;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::http::Reach;
@@ -44,7 +46,7 @@ pub(crate) const JSON: &str = "application/json";
 /// The prefix that axum puts before the cause of an invalid query.
 const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
 /// The errors of every route that takes a body.
-const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
+pub(crate) const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
 
 /// A function that a route can name. `Types` stands for the types of its arguments and of its result.
 #[diagnostic::on_unimplemented(
@@ -110,8 +112,9 @@ macro_rules! use_case {
 
             async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
                 $(let $arg = $Arg::take(&mut call)?;)*
+                let api = call.api;
                 let view = Run::run(self, ($($Arg::value(&$arg.0, $arg.1),)*)).await?;
-                Ok(view.response())
+                Ok(view.response(&api))
             }
         }
     };
@@ -199,6 +202,27 @@ impl Call {
         &self.head.headers
     }
 
+    pub(crate) fn body(&self) -> &RawBody {
+        &self.body
+    }
+
+    /// Whether this process has links to carriers and customers' binds.
+    pub(crate) fn has_links(&self) -> bool {
+        self.api.is_running
+    }
+
+    /// Rejects requests but those of this process and of direct callers on this machine, also where others may use the
+    /// operator API.
+    pub(crate) fn expect_from_here(&self) -> Result<(), OperatorRefusal> {
+        let head = &self.head;
+        let source = source_of(&head.extensions, &head.headers);
+        let is_named = names_this_machine(&head.uri, &head.headers);
+        if source.is_none() || Reach::ThisMachine.admits(source, is_named) {
+            return Ok(());
+        }
+        Err(OperatorRefusal::NotFromHere)
+    }
+
     fn next_name(&mut self) -> Result<String, OperatorRefusal> {
         self.names.pop_front().ok_or_else(OperatorRefusal::no_path)
     }
@@ -226,11 +250,11 @@ impl Input<OfRequest> for Gateway {
     }
 }
 
-impl Input<OfRequest> for OperatorApi {
-    type Pointer = Arc<OperatorApi>;
+impl Input<OfRequest> for Arc<Gateway> {
+    type Pointer = Box<Arc<Gateway>>;
 
-    fn take(call: &mut Call) -> Result<Arc<OperatorApi>, OperatorRefusal> {
-        Ok(call.api.clone())
+    fn take(call: &mut Call) -> Result<Box<Arc<Gateway>>, OperatorRefusal> {
+        Ok(Box::new(call.api.gateway.clone()))
     }
 }
 
@@ -245,22 +269,6 @@ impl Input<OfRequest> for Acting {
             Some(TokenHolder::DataFolder) | None => Author::operator(address),
         };
         Ok(Box::new(Acting { gateway: api.gateway.clone(), author }))
-    }
-}
-
-/// A request of this process or of a direct caller on this machine, also where others may use the operator API.
-pub(crate) struct FromHere;
-
-impl Input<OfRequest> for FromHere {
-    type Pointer = Box<FromHere>;
-
-    fn take(Call { head, .. }: &mut Call) -> Result<Box<FromHere>, OperatorRefusal> {
-        let source = source_of(&head.extensions, &head.headers);
-        let is_named = names_this_machine(&head.uri, &head.headers);
-        if source.is_none() || Reach::ThisMachine.admits(source, is_named) {
-            return Ok(Box::new(FromHere));
-        }
-        Err(OperatorRefusal::NotFromHere)
     }
 }
 
@@ -346,22 +354,24 @@ impl<T: JsonBody> Input<InOptionalBody> for Option<T> {
     }
 }
 
-impl Input<OfRequest> for RawBody {
-    type Pointer = Box<RawBody>;
+/// The fields of an entry, or a merge patch of them.
+impl Input<OfRequest> for Fields {
+    type Pointer = Box<Fields>;
 
     fn describe(described: &mut Described) {
         described.errors.extend(WITH_BODY);
     }
 
-    fn take(call: &mut Call) -> Result<Box<RawBody>, OperatorRefusal> {
-        Ok(Box::new(std::mem::take(&mut call.body)))
+    fn take(call: &mut Call) -> Result<Box<Fields>, OperatorRefusal> {
+        let fields = if call.head.method == Method::PATCH { call.body.patch() } else { call.body.object() };
+        fields.map(Box::new)
     }
 }
 
 /// What a use case returns, as a response of success.
 pub(crate) trait Reply: Send {
     fn describe(described: &mut Described);
-    fn response(self) -> Response;
+    fn response(self, api: &OperatorApi) -> Response;
 }
 
 impl<T: ToSchema + Serialize + Send> Reply for T {
@@ -369,7 +379,7 @@ impl<T: ToSchema + Serialize + Send> Reply for T {
         described.response = Some(described.refer_to::<T>().into());
     }
 
-    fn response(self) -> Response {
+    fn response(self, _: &OperatorApi) -> Response {
         Json(self).into_response()
     }
 }
@@ -379,7 +389,7 @@ impl<T: ToSchema + Serialize + Send> Reply for Created<T> {
         T::describe(described);
     }
 
-    fn response(self) -> Response {
+    fn response(self, _: &OperatorApi) -> Response {
         let status = if self.is_new { StatusCode::CREATED } else { StatusCode::OK };
         (status, Json(self.view)).into_response()
     }

@@ -1,10 +1,9 @@
 //! Explains a route: which route a message takes, why the others are not taken, and the state of its carriers.
 
-use crate::entry::names::of_area;
+use crate::entry::names::{of_area, of_route};
 use crate::find::{carrier_name, find_account};
 use crate::lookup::views::{CarrierCandidateView, ExplanationView, InDoubtView, RouteCandidateView};
 use crate::refusal::OperatorRefusal;
-use crate::setup::route_name;
 use hermod_domain::area::Area;
 use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
@@ -87,7 +86,7 @@ fn account_name(catalogue: &Catalogue, id: AccountId) -> String {
 
 fn name_of_route(catalogue: &Catalogue, route_for: &RouteScope) -> String {
     let account = route_for.account.map(|id| account_name(catalogue, id));
-    route_name(account.as_deref(), route_for.area, route_for.sender.as_ref())
+    of_route(account.as_deref(), Some(route_for.area), route_for.sender.as_ref())
 }
 
 fn sentence(

@@ -1,12 +1,12 @@
 //! Looks a number up before a message is sent to it: network, price and route, and every reason for a rejection.
 
+use crate::entry::names::price_name;
 use crate::find::find_account;
 use crate::input::{number, sender};
 use crate::lookup::explain::{Question, explain};
 use crate::lookup::views::{ErrorView, ErrorsView, ExplainQuery, ExplanationView, LookupQuery, LookupView};
 use crate::money::use_cases::account_balance;
 use crate::refusal::OperatorRefusal;
-use crate::setup::price_name;
 use crate::views::amount::Amount;
 use hermod_domain::catalogue::{AccountView, Countries, SenderStatus};
 use hermod_domain::ids::AccountId;
@@ -19,23 +19,27 @@ use hermod_domain::refusal::published::PUBLISHED;
 use hermod_domain::traffic::{Daily, enforced_daily};
 use hermod_gateway::gateway::Gateway;
 
-/// Explains the route of a message. `running` says whether this process has links.
+/// Whether this process has links to carriers and customers' binds, so that the health of carriers is known.
+#[derive(Clone, Copy, Debug)]
+pub struct HasLinks(pub bool);
+
+/// Explains the route of a message.
 pub fn explain_route(
     gateway: &Gateway,
     query: ExplainQuery,
-    running: bool,
+    HasLinks(running): HasLinks,
 ) -> Result<ExplanationView, OperatorRefusal> {
     let ExplainQuery { to, account, from } = query;
     let from = from.as_deref().map(sender).transpose()?;
     explain(gateway, &Question { to: number(&to)?, account, from }, running)
 }
 
-/// Looks up a number, for an account if the query names one. `running` says whether this process has links.
+/// Looks up a number, for an account if the query names one.
 pub async fn look_up_number(
     gateway: &Gateway,
     text: &str,
     query: LookupQuery,
-    running: bool,
+    HasLinks(running): HasLinks,
 ) -> Result<LookupView, OperatorRefusal> {
     let LookupQuery { account, from } = query;
     let from = from.as_deref().map(sender).transpose()?;
@@ -156,6 +160,6 @@ async fn stored_refusals(
 }
 
 /// Lists the error codes of the customer API.
-pub fn list_errors() -> ErrorsView {
-    ErrorsView { items: PUBLISHED.iter().map(ErrorView::from).collect() }
+pub fn list_errors(_: &Gateway) -> Result<ErrorsView, OperatorRefusal> {
+    Ok(ErrorsView { items: PUBLISHED.iter().map(ErrorView::from).collect() })
 }

@@ -1,36 +1,49 @@
 //! Everything about one message, for people: its timeline with names and sentences.
 
-use crate::message::names::{Names, scope_of};
+use crate::message::search::message_view;
 use crate::message::views::{HistoryView, MessageDetailView, StepView, status_text};
+use crate::record::Names;
 use crate::refusal::OperatorRefusal;
 use crate::views::amount::Amount;
-use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::route::CarrierChoice;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
-    CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, StepKind, StepNote,
+    CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
 };
 
 const GAP: &str = "Steps before this one are missing: the gateway was stopped or overloaded before they were recorded, or \
                    the record was rebuilt. The state and the money of the message are complete.";
 const MORE: &str = "There were more steps than are kept of one message.";
 
-/// Returns everything about one message, of one account or of any.
-pub async fn show_message(
+/// Returns everything about one message of any account.
+pub async fn show_message(gateway: &Gateway, id: &str) -> Result<MessageDetailView, OperatorRefusal> {
+    show_message_in(gateway, Scope::All, id).await
+}
+
+/// Returns everything about one message of an account.
+pub async fn show_message_of(
     gateway: &Gateway,
-    account: Option<&str>,
+    account: AccountId,
+    id: &str,
+) -> Result<MessageDetailView, OperatorRefusal> {
+    show_message_in(gateway, Scope::Account(account), id).await
+}
+
+async fn show_message_in(
+    gateway: &Gateway,
+    scope: Scope,
     id: &str,
 ) -> Result<MessageDetailView, OperatorRefusal> {
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
-    let scope = scope_of(gateway, account)?;
     let id = MessageId::parse(id).ok_or_else(missing)?;
     let history = gateway.store.record().message_history(scope, id).await?.ok_or_else(missing)?;
     Ok(detail_of(&Names::of(gateway), &history))
 }
 
 fn detail_of(names: &Names, history: &MessageHistory) -> MessageDetailView {
-    let message = names.message(&history.message);
+    let message = message_view(names, &history.message);
     let (route, choice) = history.route.unzip();
     let route = route.map(|route| names.route(route));
     let choice_word = choice.map(|choice| choice_word(choice).to_owned());

@@ -1,13 +1,49 @@
 //! The live feed: frames of what was just recorded, for one account or all.
 
 use crate::message::history::kind_view;
-use crate::message::names::{Names, scope_of};
-use crate::message::views::{LiveMessageView, LiveQuery, LiveView};
+use crate::message::search::message_view;
+use crate::message::views::{MessageView, StepView};
+use crate::record::{Names, scope_of};
 use crate::refusal::OperatorRefusal;
 use hermod_domain::grouping::grouped;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{LiveFrame, LiveMessage, LiveWatch};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct LiveQuery {
+    /// Only messages of this account.
+    pub account: Option<String>,
+}
+
+/// A frame of the live feed: the messages that had a step since the last frame, or a sample of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LiveView {
+    /// Rises with each frame; also the id of the event.
+    pub number: u64,
+    pub at: String,
+    /// The time that the frame covers.
+    pub covers_ms: u64,
+    /// How many messages had a step.
+    pub total: u64,
+    /// The same per second; null in the first frame.
+    pub per_second: Option<u64>,
+    /// Says so where only a sample is shown: `showing 20 of 3,412/s`.
+    pub note: Option<String>,
+    /// At most 20.
+    pub shown: Vec<LiveMessageView>,
+}
+
+/// A message of the live feed with its latest step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LiveMessageView {
+    pub message: MessageView,
+    /// Null if it was just accepted.
+    pub step: Option<StepView>,
+}
 
 /// One watcher of the live feed.
 pub struct LiveFeed {
@@ -15,11 +51,15 @@ pub struct LiveFeed {
     watch: LiveWatch,
 }
 
-/// Begins to watch. Frames after number `after` that are still kept come first.
+/// The number of the last frame that a watcher got, if it watched before.
+#[derive(Clone, Copy, Debug)]
+pub struct LastEvent(pub Option<u64>);
+
+/// Begins to watch. Frames after the last one that are still kept come first.
 pub fn watch_live(
     gateway: &Arc<Gateway>,
     query: &LiveQuery,
-    after: Option<u64>,
+    LastEvent(after): LastEvent,
 ) -> Result<LiveFeed, OperatorRefusal> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let watch = gateway.store.record().watch(scope, after)?;
@@ -63,7 +103,7 @@ fn frame_view(names: &Names, frame: &LiveFrame) -> LiveView {
     let covers_ms = u64::try_from(frame.covers.as_millis()).unwrap_or(u64::MAX);
     let per_second = (covers_ms > 0).then(|| frame.total.saturating_mul(1_000) / covers_ms);
     let shown = frame.shown.iter().map(|LiveMessage { message, step }| LiveMessageView {
-        message: names.message(message),
+        message: message_view(names, message),
         step: step.as_ref().map(|step| kind_view(names, step)),
     });
     LiveView {

@@ -1,62 +1,36 @@
-//! Routes of the record: messages and their timelines, statistics, the request log, the live feed, exports.
+//! Routes of messages.
 
-use crate::api::OperatorApi;
-use crate::http::response::{CSV, EVENT_STREAM, LastEvent, Streamed, csv_file, event_stream};
+use crate::http::OperatorApi;
+use crate::http::response::CSV;
 use crate::http::routes::{Routes, doc, text};
-use crate::message;
-use crate::message::views::{LiveQuery, MessageDetailView, MessagesQuery, RequestsQuery, StatisticsQuery};
-use crate::message::{exports, history, live, requests, search, statistics};
+use crate::http::use_case::{Call, Described, Input, OfRequest, Reply};
+use crate::message::export::{Reader, export_messages};
+use crate::message::history::show_message;
+use crate::message::live::{LastEvent, LiveFeed, watch_live};
+use crate::message::search::{count_messages, search_messages, search_text};
+use crate::record::ERRORS;
 use crate::refusal::OperatorRefusal;
-use hermod_gateway::gateway::Gateway;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use std::convert::Infallible;
+use std::time::Duration;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 
-/// The errors of every route that reads the record by the names of entries.
-const ERRORS: [&str; 3] = ["NOT_FOUND", "RECORD_OFF", "INVALID_FIELD"];
+/// How long a watcher waits before it comes back, in milliseconds.
+const RETRY_MS: u32 = 2_000;
+/// A comment is sent after this time without a frame, so that proxies and clients see that the connection lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 pub(crate) fn routes(routes: &mut Routes) {
-    message_routes(routes);
-    routes.section("Statistics", "Counted as messages are accepted and end: per minute, hour and day.");
-    let statistics = |id, title, ok| doc(id, title, ok).errors(&ERRORS).errors(&["TOO_MUCH"]);
-    routes.get(
-        "/statistics",
-        statistics::read_statistics,
-        statistics("getStatistics", "Read statistics", "One row for each interval and value.").details(
-            "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. At \
-             most 5,000 rows.",
-        ),
-    );
-    routes.get(
-        "/statistics.csv",
-        statistics_csv,
-        statistics("exportStatistics", "Export statistics", "A CSV file, the oldest interval first.")
-            .errors(&["EXPORTS_RUNNING"])
-            .without("sum")
-            .media(CSV),
-    );
-    request_routes(routes);
-    routes.section("Record", "What searches, timelines, statistics and the request log are read from.");
-    routes.get(
-        "/record",
-        message::record_status,
-        doc("getRecord", "Read the state of the record", "How far it is behind."),
-    );
-    routes.post(
-        "/record/rebuild",
-        message::rebuild_record,
-        doc("rebuildRecord", "Rebuild the record", "The record begins again from the message store.")
-            .details(
-                "Deletes the record and reads every message from the message store again; `GET /record` says how many are \
-                 left. Timelines of the steps before, statistics of refused requests and the request log are lost.",
-            )
-            .errors(&["RECORD_OFF"]),
-    );
-}
-
-fn message_routes(routes: &mut Routes) {
     routes.section("Messages", "Search messages, see everything about one, watch them live.");
     routes.get(
         "/messages",
-        search::search_messages,
+        search_messages,
         doc("searchMessages", "Search messages", "The newest first.")
             .details(
                 "Finds the messages that have every given property. A page may have fewer rows than `limit` and still a \
@@ -67,7 +41,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages.csv",
-        messages_csv,
+        export_messages,
         doc("exportMessages", "Export messages", "A CSV file, the newest message first.")
             .details(
                 "All messages that `GET /messages` finds, sent as they are read. Texts that a spreadsheet would run as a \
@@ -82,7 +56,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages/count",
-        search::count_messages,
+        count_messages,
         doc("countMessages", "Count messages", "How many there are, exactly or at least.")
             .errors(&ERRORS)
             .without("cursor")
@@ -90,7 +64,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages/text",
-        search::search_text,
+        search_text,
         doc("searchTexts", "Search the texts of an account", "What one slice of the search found.")
             .details("Repeat with `cursor` while `next` is not null: each slice looks at a limited number of texts.")
             .errors(&ERRORS)
@@ -98,7 +72,7 @@ fn message_routes(routes: &mut Routes) {
     );
     routes.get(
         "/messages/{message}",
-        show,
+        show_message,
         doc("getMessage", "Read everything about a message", "The message and its timeline.").errors(&ERRORS),
     );
     let last = ParameterBuilder::new()
@@ -110,7 +84,7 @@ fn message_routes(routes: &mut Routes) {
         .schema(Some(text()));
     routes.get(
         "/live",
-        live,
+        watch_live,
         doc("watchLive", "Watch messages live", "Server-sent events until the caller leaves or the gateway stops.")
             .running_only()
             .details(
@@ -123,63 +97,55 @@ fn message_routes(routes: &mut Routes) {
     );
 }
 
-fn request_routes(routes: &mut Routes) {
-    routes.section(
-        "Requests",
-        "Which calls, submits and binds of customers were rejected, and why. Kept for [retention] requests, 7 days by default.",
-    );
-    routes.get(
-        "/requests",
-        requests::list_requests,
-        doc("listRequests", "List requests of customers", "The newest first.")
-            .details("Every rejected request, and up to 5 successful ones per second and account.")
-            .errors(&ERRORS),
-    );
-    routes.get(
-        "/requests.csv",
-        requests_csv,
-        doc("exportRequests", "Export requests of customers", "A CSV file, the newest request first.")
-            .errors(&ERRORS)
-            .errors(&["EXPORTS_RUNNING"])
-            .without("cursor")
-            .without("limit")
-            .media(CSV),
-    );
-    routes.get(
-        "/requests/groups",
-        requests::group_requests,
-        doc(
-            "groupRequests",
-            "Group rejected requests by code",
-            "The most frequent code first, with what to do about it.",
-        )
-        .errors(&ERRORS)
-        .without("code")
-        .without("kind")
-        .without("request")
-        .without("rejected")
-        .without("cursor")
-        .without("limit"),
-    );
+/// The operator reads every column.
+impl Input<OfRequest> for Reader {
+    type Pointer = Box<Reader>;
+
+    fn take(_: &mut Call) -> Result<Box<Reader>, OperatorRefusal> {
+        Ok(Box::new(Reader::Operator))
+    }
 }
 
-async fn show(gateway: &Gateway, message: &str) -> Result<MessageDetailView, OperatorRefusal> {
-    history::show_message(gateway, None, message).await
+impl Input<OfRequest> for LastEvent {
+    type Pointer = Box<LastEvent>;
+
+    fn take(call: &mut Call) -> Result<Box<LastEvent>, OperatorRefusal> {
+        let id = call.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.trim().parse().ok());
+        Ok(Box::new(LastEvent(id)))
+    }
 }
 
-fn live(api: &OperatorApi, last: LastEvent, query: &LiveQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(event_stream(api, live::watch_live(&api.gateway, query, last.0)?))
-}
+/// Sends the live feed until the caller leaves or the gateway stops.
+impl Reply for LiveFeed {
+    fn describe(_: &mut Described) {}
 
-async fn messages_csv(api: &OperatorApi, query: MessagesQuery) -> Result<Streamed, OperatorRefusal> {
-    let rows = exports::export_messages(&api.gateway, query, exports::Reader::Operator).await?;
-    Ok(csv_file(api, rows, "messages"))
-}
-
-async fn statistics_csv(api: &OperatorApi, query: StatisticsQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(csv_file(api, exports::export_statistics(&api.gateway, query).await?, "statistics"))
-}
-
-async fn requests_csv(api: &OperatorApi, query: RequestsQuery) -> Result<Streamed, OperatorRefusal> {
-    Ok(csv_file(api, exports::export_requests(&api.gateway, query).await?, "requests"))
+    fn response(self, api: &OperatorApi) -> Response {
+        let stopping = api.workers.stopping();
+        let begun = (self, Some(format!("retry: {RETRY_MS}\n\n")));
+        let events = stream::unfold(begun, move |(mut feed, first)| {
+            let stopping = stopping.clone();
+            async move {
+                if let Some(first) = first {
+                    return Some((Ok::<_, Infallible>(Bytes::from(first)), (feed, None)));
+                }
+                let clock = feed.gateway().clock.clone();
+                let text = tokio::select! {
+                    biased;
+                    () = stopping.cancelled() => return None,
+                    frame = feed.next() => {
+                        let (number, json) = frame?;
+                        format!("id: {number}\nevent: frame\ndata: {json}\n\n")
+                    }
+                    () = clock.sleep(KEEP_ALIVE) => ": keep-alive\n\n".to_owned(),
+                };
+                Some((Ok(Bytes::from(text)), (feed, None)))
+            }
+        });
+        let headers = [
+            (header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM)),
+            // nginx would hold frames back.
+            (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+        ];
+        (headers, Body::from_stream(events)).into_response()
+    }
 }

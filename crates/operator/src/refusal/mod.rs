@@ -2,9 +2,11 @@
 
 pub mod published;
 
-use crate::setup::{ProvisionError, ProvisionRefusal};
+use crate::kind::Kind;
+use hermod_domain::catalogue::CatalogueError;
 use hermod_domain::refusal::published::PublishedError;
-use hermod_store::{PostRefusal, StoreError};
+use hermod_gateway::gateway::LoadCatalogueError;
+use hermod_store::{PostRefusal, StoreError, UnreadableRow};
 
 /// Values of Retry-After, in seconds.
 const RETRY_SOON_S: u32 = 1;
@@ -195,6 +197,45 @@ impl From<ProvisionError> for OperatorRefusal {
         match error {
             ProvisionError::Refused(refusal) => refusal.into(),
             ProvisionError::Store(fault) => fault.into(),
+        }
+    }
+}
+
+/// Why a change was rejected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProvisionRefusal {
+    #[error("{what} {sentence}")]
+    Wrong { what: String, sentence: String },
+    #[error("{kind} \"{name}\" cannot be removed: its messages and ledger entries refer to it; {instead}")]
+    NotRemovable { kind: Kind, name: String, instead: &'static str },
+    #[error("user \"{0}\" has another password or second factor meanwhile; sign in again")]
+    SignInChanged(String),
+    #[error("{0}")]
+    Unfit(#[from] CatalogueError),
+    #[error("{0}")]
+    Unreadable(#[from] UnreadableRow),
+}
+
+impl ProvisionRefusal {
+    pub(crate) fn about(what: &str, sentence: impl Into<String>) -> ProvisionRefusal {
+        ProvisionRefusal::Wrong { what: what.to_owned(), sentence: sentence.into() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProvisionError {
+    #[error(transparent)]
+    Refused(#[from] ProvisionRefusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<LoadCatalogueError> for ProvisionError {
+    fn from(error: LoadCatalogueError) -> ProvisionError {
+        match error {
+            LoadCatalogueError::Store(error) => error.into(),
+            LoadCatalogueError::Unreadable(row) => ProvisionRefusal::from(row).into(),
+            LoadCatalogueError::Unfit(error) => ProvisionRefusal::from(error).into(),
         }
     }
 }

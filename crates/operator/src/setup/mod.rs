@@ -4,7 +4,6 @@
 
 pub mod file_entries;
 pub mod json;
-pub(crate) mod planning;
 pub(crate) mod routes;
 pub(crate) mod schemas;
 #[cfg(test)]
@@ -12,84 +11,19 @@ mod tests;
 pub mod use_cases;
 
 use crate::author::Author;
-use crate::entry::audit_entries;
+use crate::entry::carry_out::carry_out;
+use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::last_applied::LastApplied;
-use crate::entry::names;
+use crate::entry::mentioned_fields::Mentioned;
 use crate::entry::plan::Plan;
-use crate::kind::Kind;
-use crate::setup::file_entries::WantedSetup;
-use hermod_domain::area::Area;
-use hermod_domain::audit::AuditEntry;
-use hermod_domain::catalogue::CatalogueError;
-use hermod_domain::money::Money;
-use hermod_domain::price::PriceEntry;
-use hermod_domain::sender::Sender;
+use crate::key::check_number_of_keys;
+use crate::kind::{Kind, kinds};
+use crate::refusal::{ProvisionError, ProvisionRefusal};
+use crate::sender::check_lookalikes;
+use crate::setup::file_entries::{Removal, WantedSetup};
 use hermod_domain::time::Timestamp;
-use hermod_gateway::gateway::LoadCatalogueError;
 use hermod_gateway::secrets::Pepper;
-use hermod_store::UnreadableRow;
-use hermod_store::{
-    CatalogueChange, CatalogueRow, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError,
-    TokenChange,
-};
-
-/// The reference and note of an account's opening ledger entry.
-const OPENING: &str = "opening balance";
-
-/// Why a change was rejected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProvisionRefusal {
-    #[error("{what} {sentence}")]
-    Wrong { what: String, sentence: String },
-    #[error("{kind} \"{name}\" cannot be removed: its messages and ledger entries refer to it; {instead}")]
-    NotRemovable { kind: Kind, name: String, instead: &'static str },
-    #[error("user \"{0}\" has another password or second factor meanwhile; sign in again")]
-    SignInChanged(String),
-    #[error("{0}")]
-    Unfit(#[from] CatalogueError),
-    #[error("{0}")]
-    Unreadable(#[from] UnreadableRow),
-}
-
-impl ProvisionRefusal {
-    pub(crate) fn about(what: &str, sentence: impl Into<String>) -> ProvisionRefusal {
-        ProvisionRefusal::Wrong { what: what.to_owned(), sentence: sentence.into() }
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum ProvisionError {
-    #[error(transparent)]
-    Refused(#[from] ProvisionRefusal),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<LoadCatalogueError> for ProvisionError {
-    fn from(error: LoadCatalogueError) -> ProvisionError {
-        match error {
-            LoadCatalogueError::Store(error) => error.into(),
-            LoadCatalogueError::Unreadable(row) => ProvisionRefusal::from(row).into(),
-            LoadCatalogueError::Unfit(error) => ProvisionRefusal::from(error).into(),
-        }
-    }
-}
-
-/// Returns the canonical form of an entry's name.
-pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal> {
-    names::read(kind, name).map(|(name, _)| name)
-}
-
-/// Returns the name of a route.
-pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) -> String {
-    names::of_route(account, Some(area), sender)
-}
-
-/// Returns the name of a price, such as `shop/49@2027-01-01` or `US`.
-pub fn price_name(account: Option<&str>, price: &PriceEntry) -> String {
-    let from = (price.from != Timestamp::EPOCH).then_some(price.from);
-    names::of_price(account, Some(price.area), from)
-}
+use hermod_store::{CatalogueRow, Store};
 
 /// Plans the changes of a file without applying them.
 pub async fn prepare(
@@ -101,7 +35,7 @@ pub async fn prepare(
     let rows = store.setup().rows().await?;
     let last_applied =
         LastApplied::read(store.setup().provisioned().await?).map_err(ProvisionRefusal::from)?;
-    Ok(planning::plan(wanted, rows, last_applied, pepper, now)?)
+    Ok(plan(wanted, rows, last_applied, pepper, now)?)
 }
 
 /// Plans the changes of a request to the given rows. Earlier files do not count.
@@ -111,79 +45,7 @@ pub fn prepare_over(
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    planning::plan(wanted, rows, LastApplied::default(), pepper, now)
-}
-
-/// Applies a plan in one transaction. The caller then uses the plan's catalogue. The catalogue must not change between
-/// planning and applying.
-pub async fn carry_out(
-    store: &Store,
-    plan: &Plan,
-    author: &Author,
-    now: Timestamp,
-) -> Result<(), ProvisionError> {
-    carry_out_with(store, plan, author, TokenChange::default(), now).await
-}
-
-/// Does the same as [`carry_out`], and ends tokens of users in the same transaction. Users that are removed or disabled lose all
-/// of theirs, users in further accounts or with another role their links.
-pub async fn carry_out_with(
-    store: &Store,
-    plan: &Plan,
-    author: &Author,
-    tokens: TokenChange,
-    now: Timestamp,
-) -> Result<(), ProvisionError> {
-    let beside = CatalogueChange { tokens, ..CatalogueChange::default() };
-    carry_out_beside(store, plan, audit_entries::entries(plan, author, now)?, beside, now).await
-}
-
-/// Does the same as [`carry_out`], and ends a customer's request in the same transaction. `entry` is about the request.
-pub async fn fulfil(
-    store: &Store,
-    plan: &Plan,
-    (author, entry): (&Author, AuditEntry),
-    (request, ledger): (CustomerRequestEnd, Vec<LedgerEntry>),
-    now: Timestamp,
-) -> Result<(), ProvisionError> {
-    let mut audited = vec![entry];
-    audited.extend(audit_entries::entries(plan, author, now)?);
-    let beside = CatalogueChange { entries: ledger, request: Some(request), ..CatalogueChange::default() };
-    carry_out_beside(store, plan, audited, beside, now).await
-}
-
-/// Applies a plan together with what else is written in its transaction.
-async fn carry_out_beside(
-    store: &Store,
-    plan: &Plan,
-    audited: Vec<AuditEntry>,
-    beside: CatalogueChange,
-    now: Timestamp,
-) -> Result<(), ProvisionError> {
-    let CatalogueChange { entries: ledger, mut tokens, request, .. } = beside;
-    tokens.end_all_of.extend(plan.users_to_sign_out());
-    tokens.end_links_of.extend(plan.users_with_other_roles());
-    let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
-    let entries = opened.map(|(account, opening)| LedgerEntry {
-        account: *account,
-        kind: LedgerKind::TopUp,
-        amount: *opening,
-        note: OPENING.to_owned(),
-        reference: Some(OPENING.to_owned()),
-        now,
-    });
-    let change = CatalogueChange {
-        put: plan.put.clone(),
-        remove: plan.removed.iter().map(|row| (row.kind.clone(), row.id)).collect(),
-        entries: entries.chain(ledger).collect(),
-        provisioned: plan.provisioned.clone(),
-        tokens,
-        request,
-    };
-    if change != CatalogueChange::default() {
-        store.audited(audited).setup().change(change).await?;
-    }
-    Ok(())
+    plan(wanted, rows, LastApplied::default(), pepper, now)
 }
 
 pub async fn apply(
@@ -196,4 +58,70 @@ pub async fn apply(
     let plan = prepare(store, pepper, wanted, now).await?;
     carry_out(store, &plan, author, now).await?;
     Ok(plan)
+}
+
+fn plan(
+    wanted: &WantedSetup,
+    stored: Vec<CatalogueRow>,
+    last_applied: LastApplied,
+    pepper: &Pepper,
+    now: Timestamp,
+) -> Result<Plan, ProvisionRefusal> {
+    let mut draft = Draft::over(stored, pepper, &wanted.rules, now)?;
+    draft.last_applied = last_applied;
+    draft.force = wanted.force;
+    bring_setup(&mut draft, wanted)?;
+    for Removal { kind, name } in &wanted.removals {
+        match wanted.mentions {
+            Some(_) => draft.bring_removal(*kind, name)?,
+            None => draft.remove(*kind, name)?,
+        }
+    }
+    check_lookalikes(&draft, &wanted.senders)?;
+    check_number_of_keys(&draft)?;
+    draft.finish()
+}
+
+macro_rules! make_bring_setup {
+    ($($kind:ident $name:tt $list:ident $entry:ident,)*) => {
+        /// Applies the entries of every kind.
+        fn bring_setup(draft: &mut Draft<'_>, wanted: &WantedSetup) -> Result<(), ProvisionRefusal> {
+            $(number_all(draft, &wanted.$list);)*
+            $(bring_all(draft, &wanted.$list, wanted)?;)*
+            Ok(())
+        }
+    };
+}
+
+kinds!(make_bring_setup);
+
+/// Assigns numbers to the entries that others refer to first, so that the order within a file does not matter.
+fn number_all<T: FileEntry>(draft: &mut Draft<'_>, entries: &[T]) {
+    for entry in entries.iter().filter(|_| T::INSTEAD_OF_REMOVING.is_some()) {
+        draft.number(T::KIND, &entry.name());
+    }
+}
+
+/// Applies entries: those of a file change only the fields they mention; those of a request are complete.
+fn bring_all<T: FileEntry>(
+    draft: &mut Draft<'_>,
+    entries: &[T],
+    wanted: &WantedSetup,
+) -> Result<(), ProvisionRefusal> {
+    for (index, entry) in entries.iter().enumerate() {
+        match mentioned(wanted, T::KIND, index) {
+            Some(mentioned) => draft.bring(entry, mentioned)?,
+            None => draft.put(entry)?,
+        }
+    }
+    if T::KIND == Kind::Sender {
+        for (index, account) in wanted.accounts.iter().enumerate() {
+            account.approve_senders(draft, mentioned(wanted, Kind::Account, index).is_some())?;
+        }
+    }
+    Ok(())
+}
+
+fn mentioned(wanted: &WantedSetup, kind: Kind, index: usize) -> Option<&Mentioned> {
+    wanted.mentions.as_ref().and_then(|mentions| mentions.of(kind, index))
 }

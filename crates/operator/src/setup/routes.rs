@@ -1,10 +1,8 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
-use crate::author::Acting;
-use crate::entry::views::{AppliedView, ApplyQuery, RotateQuery, SaveQuery, SavedEntryView};
 use crate::http::body::{RawBody, TOML};
 use crate::http::routes::{Doc, Routes, doc, in_path, text};
-use crate::http::use_case::{Call, Input, OfRequest, json_body};
+use crate::http::use_case::{Call, Described, Input, OfRequest, WITH_BODY, json_body};
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
 use crate::rotation;
@@ -12,9 +10,8 @@ use crate::setup::file_entries::{EXAMPLE_TOML, WantedSetup};
 use crate::setup::json::wanted_whole;
 use crate::setup::schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
 use crate::setup::use_cases::{
-    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, show_entry,
+    IfExists, apply_file, list_entries, patch_entry, put_entry, remove_entry, show_entry,
 };
-use crate::views::Created;
 use axum::http::header;
 use hermod_gateway::config::Source;
 use serde_json::json;
@@ -25,7 +22,7 @@ use utoipa::openapi::{ContentBuilder, Ref, Required};
 
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section("Provision files", "Many entries in one request.");
-    routes.post("/apply", apply, apply_doc());
+    routes.post("/apply", apply_file, apply_doc());
     for kind in Kind::ALL {
         routes.section(&title(kind), kind.about());
         routes_of_kind(routes, kind);
@@ -36,30 +33,10 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
     routes.get(&all, list_entries, list_doc(kind));
     routes.get(&one, show_entry, show_doc(kind));
-    routes.put(&one, put, put_doc(kind));
-    routes.patch(&one, patch, patch_doc(kind));
+    routes.put(&one, put_entry, put_doc(kind));
+    routes.patch(&one, patch_entry, patch_doc(kind));
     routes.delete(&one, remove_entry, remove_doc(kind));
-    if kind == Kind::Key {
-        let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
-            .details(
-                "The old secret is invalid at once, or after `overlap`; one that is still valid from an earlier rotation ends. \
-                 The new secret is returned only here.",
-            )
-            .parameter(name(kind))
-            .errors(&["NOT_FOUND"]);
-        routes.post("/keys/{name}/rotate", rotate_key, doc);
-    }
-    if kind == Kind::Connection {
-        let doc =
-            doc("rotatePassword", "Replace a connection's password", "The new password is in `secrets`.")
-                .details(
-                    "Live binds stay. The old password is invalid at once for new binds, or after `overlap`; one that is \
-                     still valid from an earlier rotation ends. The new password is returned only here.",
-                )
-                .parameter(name(kind))
-                .errors(&["NOT_FOUND", "REFUSED"]);
-        routes.post("/connections/{name}/rotate", rotate_password, doc);
-    }
+    rotation::route_of(kind, routes, name(kind));
 }
 
 /// Names with a slash may be written as they are.
@@ -68,8 +45,17 @@ fn entry_path(kind: Kind) -> String {
     format!("/{}/{name}", kind.plural())
 }
 
-async fn apply(acting: &Acting, query: &ApplyQuery, body: &RawBody) -> Result<AppliedView, OperatorRefusal> {
-    apply_wanted(acting, &parse_file(body)?.forced(query.force), query.dry_run).await
+/// A provision file as TOML or JSON.
+impl Input<OfRequest> for WantedSetup {
+    type Pointer = Box<WantedSetup>;
+
+    fn describe(described: &mut Described) {
+        described.errors.extend(WITH_BODY);
+    }
+
+    fn take(call: &mut Call) -> Result<Box<WantedSetup>, OperatorRefusal> {
+        parse_file(call.body()).map(Box::new)
+    }
 }
 
 fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
@@ -84,18 +70,6 @@ fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
         other => other,
     })?;
     Ok(wanted_whole(object)?)
-}
-
-async fn put(
-    acting: &Acting,
-    kind: Kind,
-    name: &str,
-    query: &SaveQuery,
-    if_exists: IfExists,
-    body: &RawBody,
-) -> Result<Created<SavedEntryView>, OperatorRefusal> {
-    let binds = live_binds(kind, query)?;
-    put_entry(acting, kind, name, body.object()?, if_exists, binds).await
 }
 
 /// Reads `If-None-Match: *`, which creates and never replaces. There are no entity tags, so no other value is valid.
@@ -113,40 +87,6 @@ impl Input<OfRequest> for IfExists {
             }
         }
     }
-}
-
-fn live_binds(kind: Kind, query: &SaveQuery) -> Result<LiveBinds, OperatorRefusal> {
-    match (query.unbind, kind) {
-        (None | Some(false), _) => Ok(LiveBinds::Keep),
-        (Some(true), Kind::Connection) => Ok(LiveBinds::Unbind),
-        (Some(true), _) => {
-            let rule = format!("a {kind} has no binds; only connections have");
-            Err(OperatorRefusal::InvalidField { field: "unbind", rule })
-        }
-    }
-}
-
-async fn patch(
-    acting: &Acting,
-    kind: Kind,
-    name: &str,
-    query: &SaveQuery,
-    body: &RawBody,
-) -> Result<SavedEntryView, OperatorRefusal> {
-    let binds = live_binds(kind, query)?;
-    patch_entry(acting, kind, name, body.patch()?, binds).await
-}
-
-async fn rotate_key(acting: &Acting, key: &str, query: &RotateQuery) -> Result<AppliedView, OperatorRefusal> {
-    rotation::rotate_key(acting, key, rotation::overlap_of(query)?).await
-}
-
-async fn rotate_password(
-    acting: &Acting,
-    connection: &str,
-    query: &RotateQuery,
-) -> Result<AppliedView, OperatorRefusal> {
-    rotation::rotate_password(acting, connection, rotation::overlap_of(query)?).await
 }
 
 fn apply_doc() -> Doc {

@@ -2,16 +2,20 @@
 //! transaction, and in force before the next one begins.
 
 use crate::author::Acting;
+use crate::entry::carry_out::execute_plan;
 use crate::entry::export::{shown, shown_one};
+use crate::entry::names::canonical_name;
 use crate::entry::plan::Plan;
-use crate::entry::views::{AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView};
+use crate::entry::views::{
+    AppliedView, ApplyQuery, EffectView, EntriesQuery, EntryView, Fields, SaveQuery, SavedEntryView,
+};
+use crate::input::invalid;
 use crate::kind::Kind;
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, ProvisionRefusal};
 use crate::setup;
 use crate::setup::file_entries::{Removal, WantedSetup};
-use crate::setup::json::{merged, wanted_entry};
-use crate::setup::{canonical_name, json};
+use crate::setup::json::{check_fields, merged, wanted_entry};
 use crate::views::Created;
 use crate::views::paging::{Limit, Page};
 use hermod_domain::ids::ConnectionId;
@@ -46,7 +50,7 @@ pub async fn list_entries(
 pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
     let rows = gateway.store.setup().rows().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
-    match shown_one(&rows, kind, &name).map_err(setup::ProvisionRefusal::from)? {
+    match shown_one(&rows, kind, &name).map_err(ProvisionRefusal::from)? {
         Some(entry) => Ok(EntryView { name, entry }),
         None => Err(OperatorRefusal::no_such(kind.as_str(), &name)),
     }
@@ -59,24 +63,16 @@ pub enum IfExists {
     Refuse,
 }
 
-/// What a change of a connection does to its live binds. Binds that the connection no longer allows are always unbound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LiveBinds {
-    #[default]
-    Keep,
-    /// Unbinds all of them.
-    Unbind,
-}
-
 /// Creates the entry, or replaces it as a whole.
 pub async fn put_entry(
     gateway: &Acting,
     kind: Kind,
     name: &str,
-    fields: Fields,
+    query: &SaveQuery,
     if_exists: IfExists,
-    binds: LiveBinds,
+    fields: Fields,
 ) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+    check_binds(kind, query)?;
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
     let _alone = gateway.change_alone().await?;
@@ -86,7 +82,7 @@ pub async fn put_entry(
         return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
     }
     let plan = setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?;
-    let saved = execute_plan_of_entry(gateway, plan, kind, name, binds).await?;
+    let saved = execute_plan_of_entry(gateway, plan, kind, name, query).await?;
     let is_new = saved.applied.has_created(kind, &saved.entry.name);
     Ok(Created { view: saved, is_new })
 }
@@ -96,10 +92,11 @@ pub async fn patch_entry(
     gateway: &Acting,
     kind: Kind,
     name: &str,
+    query: &SaveQuery,
     patch: Fields,
-    binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
-    change_entry(gateway, kind, name, |_| Ok(patch), binds).await
+    check_binds(kind, query)?;
+    change_entry(gateway, kind, name, query, |_| Ok(patch)).await
 }
 
 /// Applies a JSON merge patch that follows from the entry as it is. No other change comes between.
@@ -107,13 +104,13 @@ pub(crate) async fn change_entry(
     gateway: &Acting,
     kind: Kind,
     name: &str,
+    query: &SaveQuery,
     patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
-    binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = gateway.change_alone().await?;
     let rows = gateway.store.setup().rows().await?;
     let (name, plan) = plan_patch(gateway, rows, kind, name, patch_of)?;
-    execute_plan_of_entry(gateway, plan, kind, name, binds).await
+    execute_plan_of_entry(gateway, plan, kind, name, query).await
 }
 
 /// Plans a JSON merge patch that follows from the entry as it is. Returns its canonical name and the plan.
@@ -125,10 +122,10 @@ pub(crate) fn plan_patch(
     patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
 ) -> Result<(String, Plan), OperatorRefusal> {
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
-    let before = shown_one(&rows, kind, &name).map_err(setup::ProvisionRefusal::from)?;
+    let before = shown_one(&rows, kind, &name).map_err(ProvisionRefusal::from)?;
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
     let patch = patch_of(&before)?;
-    json::check_fields(kind, &patch)?;
+    check_fields(kind, &patch)?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
     Ok((name, setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?))
@@ -137,7 +134,7 @@ pub(crate) fn plan_patch(
 pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
     let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
-    let applied = apply_wanted(gateway, &wanted, false).await?;
+    let applied = apply_file(gateway, &ApplyQuery::default(), wanted).await?;
     if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
     }
@@ -145,13 +142,14 @@ pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<Ap
 }
 
 /// Applies a provision file, or returns what that would change.
-pub async fn apply_wanted(
+pub async fn apply_file(
     gateway: &Acting,
-    wanted: &WantedSetup,
-    dry_run: bool,
+    query: &ApplyQuery,
+    wanted: WantedSetup,
 ) -> Result<AppliedView, OperatorRefusal> {
+    let ApplyQuery { dry_run, force } = *query;
     let _alone = gateway.change_alone().await?;
-    let wanted = wanted.clone().judged_by(gateway.webhook_rules.clone());
+    let wanted = wanted.forced(force).judged_by(gateway.webhook_rules.clone());
     let plan = setup::prepare(&gateway.store, &gateway.pepper, &wanted, gateway.clock.now()).await?;
     if dry_run {
         // The secrets of a plan that is not executed do not exist.
@@ -161,19 +159,27 @@ pub async fn apply_wanted(
     execute_plan(gateway, plan).await
 }
 
+/// Rejects a query to unbind what has no binds.
+fn check_binds(kind: Kind, query: &SaveQuery) -> Result<(), OperatorRefusal> {
+    if query.unbind != Some(true) || kind == Kind::Connection {
+        return Ok(());
+    }
+    Err(invalid("unbind", format!("a {kind} has no binds; only connections have")))
+}
+
 /// Executes a plan and returns the entry as the plan leaves it.
 async fn execute_plan_of_entry(
     gateway: &Acting,
     plan: Plan,
     kind: Kind,
     name: String,
-    binds: LiveBinds,
+    query: &SaveQuery,
 ) -> Result<SavedEntryView, OperatorRefusal> {
-    let entry = plan.shown(kind, &name).map_err(setup::ProvisionRefusal::from)?;
+    let entry = plan.shown(kind, &name).map_err(ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
     let mut applied = execute_plan(gateway, plan).await?;
-    if binds == LiveBinds::Unbind
+    if query.unbind == Some(true)
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {
         gateway.binds.unbind_all(connection);
@@ -184,19 +190,8 @@ async fn execute_plan_of_entry(
     Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
 }
 
-/// Stores a plan and puts its catalogue in force. The caller holds [`Gateway::changing`].
-pub(crate) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
-    setup::carry_out(&gateway.store, &plan, &gateway.author, gateway.clock.now()).await?;
-    let Plan { changes, secrets, catalogue, warnings, .. } = plan;
-    gateway.set_catalogue(catalogue);
-    for change in changes.iter().filter(|change| change.effect.is_change()) {
-        tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
-    }
-    Ok(AppliedView::new(false, changes, secrets, warnings))
-}
-
 fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>, OperatorRefusal> {
-    Ok(shown(rows, kind).map_err(setup::ProvisionRefusal::from)?)
+    Ok(shown(rows, kind).map_err(ProvisionRefusal::from)?)
 }
 
 /// Which entries belong to an account.
@@ -224,10 +219,7 @@ impl AccountFilter {
             }
             Some("accounts") => Ok(AccountFilter::Members(account.to_owned())),
             Some(owner) => Ok(AccountFilter::Owners(owner, vec![account.to_owned()])),
-            None => Err(OperatorRefusal::InvalidField {
-                field: "account",
-                rule: format!("{} belong to no account", kind.plural()),
-            }),
+            None => Err(invalid("account", format!("{} belong to no account", kind.plural()))),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The second step of signing in: the password was right, and the code of the second factor is missing. The browser holds a token
 //! that opens nothing else.
 
+use crate::user::changes::SignInProof;
 use crate::user::second_factor::check_code;
 use crate::user::sessions::SignedIn;
-use crate::user::sign_in_proof::SignInProof;
 use crate::user::{UserRefusal, digest_of, make_token};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::Secret;

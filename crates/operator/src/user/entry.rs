@@ -4,10 +4,9 @@
 use crate::entry::checks;
 use crate::entry::documents::EntryNames;
 use crate::entry::draft::{Draft, FileEntry};
-use crate::entry::email_address::canonical_email;
-use crate::entry::names::{NameForm, ReadName};
+use crate::entry::names::{NameForm, ReadName, canonical_email};
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::{Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,9 @@
 use crate::author::Acting;
 use crate::user::changes::MembershipChange;
 use crate::user::links::{Link, find_link, write_membership};
+use crate::user::sessions::Session;
 use crate::user::team::{is_last_owner, refuse_last_owner};
-use crate::user::{Session, UserRefusal, digest_of};
+use crate::user::{UserRefusal, digest_of};
 use hermod_domain::catalogue::{Catalogue, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;

@@ -1,10 +1,10 @@
 //! One-time links, by which a user chooses a password and accepts an invitation, or chooses another password.
 
 use crate::author::{Acting, Author};
+use crate::entry::carry_out;
+use crate::entry::names::canonical_name;
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
-use crate::setup;
-use crate::setup::canonical_name;
 use crate::user::changes::{MembershipChange, SignInChange};
 use crate::user::sessions::SignedIn;
 use crate::user::{UserRefusal, changes, digest_of, hashing, make_token, second_factor, sign_in};
@@ -105,7 +105,7 @@ pub(crate) async fn write_membership(
     let now = acting.clock.now();
     let plan = changes::change_membership(rows, &acting.pepper, email, (account, change), now)
         .map_err(OperatorRefusal::from)?;
-    setup::carry_out_with(&acting.store, &plan, &acting.author, tokens, now).await?;
+    carry_out::carry_out_with(&acting.store, &plan, &acting.author, tokens, now).await?;
     acting.set_catalogue(plan.catalogue);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The mails that users get, and the one for a forgotten password.
 
 use crate::author::{Acting, Author};
-use crate::entry::email_address::canonical_email;
+use crate::entry::names::canonical_email;
 use crate::user::UserRefusal;
 use crate::user::links::{Invitation, make_link};
 use hermod_domain::catalogue::{LinkCourier, Role};

@@ -1,45 +1,21 @@
-//! Users of the portal: signing in, sessions, one-time links. No protocol is known here.
+//! Users of the portal: their entries, signing in, sessions, one-time links, teams.
 
 pub mod changes;
-mod code_sign_in;
+pub mod code_sign_in;
 pub mod entry;
 mod hashing;
-mod invitations;
-mod links;
-mod mails;
-pub(crate) mod routes;
-mod second_factor;
-mod sessions;
-mod sign_in;
-pub mod sign_in_proof;
-mod team;
-pub mod views;
+pub mod invitations;
+pub mod links;
+pub mod mails;
+pub mod second_factor;
+pub mod sessions;
+pub mod sign_in;
+pub mod team;
+pub mod use_cases;
 
-pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
-pub use hermod_domain::catalogue::Role;
-pub use invitations::{
-    OwnInvitation, OwnMembership, accept_invitation, accept_with_link, decline_invitation, leave_account,
-    list_invitations, list_memberships,
-};
-pub use links::Invitation;
-pub use links::{Link, find_link, invite, use_link};
-pub use mails::send_reset;
-pub use second_factor::{
-    Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
-    switch_off_second_factor,
-};
-pub use sessions::{
-    Client, Session, SessionView, SignedIn, end_other_sessions, end_session, find_session, is_session_open,
-    list_sessions, open_session,
-};
-pub use sign_in::{Device, change_password, confirm_password, device_token, sign_in};
-pub use team::{
-    Invited, OpenInvitation, Team, TeamMember, change_role, invite_to_team, make_member_link, remove_member,
-    show_team, team_row_id,
-};
-
-use crate::refusal::OperatorRefusal;
-use crate::setup::{ProvisionError, ProvisionRefusal};
+use crate::http::routes::{Routes, doc};
+use crate::refusal::{OperatorRefusal, ProvisionError, ProvisionRefusal};
+use crate::user::use_cases::{invite_user, reset_second_factor};
 use hermod_domain::password::WeakPassword;
 use hermod_gateway::gateway::LoadCatalogueError;
 use hermod_gateway::live_status::MailQueueFull;
@@ -122,6 +98,15 @@ impl From<OperatorRefusal> for UserRefusal {
     }
 }
 
+impl From<UserRefusal> for OperatorRefusal {
+    fn from(refusal: UserRefusal) -> OperatorRefusal {
+        match refusal {
+            UserRefusal::Refused(refusal) => refusal,
+            other => OperatorRefusal::InvalidField { field: "email", rule: other.to_string() },
+        }
+    }
+}
+
 /// Makes a token.
 fn make_token() -> Result<Secret, UserRefusal> {
     random_token(TOKEN_CHARS).map(Secret::new).map_err(|error| {
@@ -147,4 +132,31 @@ fn too_many(wait: Duration) -> UserRefusal {
 
 fn seconds(wait: Duration) -> u32 {
     u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1)
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.section("Invitations", "Links by which users of the portal choose a password.");
+    routes.post(
+        "/users/{name}/invite",
+        invite_user,
+        doc("inviteUser", "Invite a user", "The link, which is returned only here.")
+            .details(
+                "Invites the person to the account, creates the user if there is none with this address, and makes a link that \
+                 works once. The membership is pending until the person accepts it: with the link, or, as a user who has a \
+                 password, signed in under Invitations. An invitation works for a week; without an account the link is for \
+                 another password and works for an hour. If the user is in other accounts already, `starts_afresh` is true: \
+                 using the link ends all sessions, replaces the password and removes the second factor.",
+            )
+            .errors(&["INVALID_FIELD", "NOT_FOUND", "REFUSED"]),
+    );
+    routes.post(
+        "/users/{name}/reset-second-factor",
+        reset_second_factor,
+        doc("resetSecondFactor", "Remove a lost second factor", "Whether the user had one.")
+            .details(
+                "For a user who has lost phone and recovery codes: afterwards the password is enough. Make sure that it is the \
+                 user who asks. Sessions stay open.",
+            )
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
 }

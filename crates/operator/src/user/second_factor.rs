@@ -2,11 +2,10 @@
 //! once.
 
 use crate::author::{Acting, Author};
+use crate::entry::carry_out;
 use crate::refusal::OperatorRefusal;
-use crate::setup;
-use crate::user::changes::SignInChange;
+use crate::user::changes::{SignInChange, SignInProof};
 use crate::user::sessions::Session;
-use crate::user::sign_in_proof::SignInProof;
 use crate::user::{UserRefusal, changes, digest_of_parts, sessions, too_many};
 use hermod_domain::catalogue::SecondFactor;
 use hermod_gateway::gateway::{Gateway, SignInKey};
@@ -222,7 +221,7 @@ pub(crate) async fn write_sign_in(
     let user = plan.catalogue.users().find(email);
     let proof = user.and_then(|(_, user)| SignInProof::of(&gateway.pepper, user));
     let proof = proof.ok_or_else(|| OperatorRefusal::no_such("user", email))?;
-    setup::carry_out_with(&gateway.store, &plan, author, tokens, now).await?;
+    carry_out::carry_out_with(&gateway.store, &plan, author, tokens, now).await?;
     gateway.set_catalogue(plan.catalogue);
     Ok(proof)
 }

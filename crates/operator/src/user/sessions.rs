@@ -1,6 +1,6 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
-use crate::user::sign_in_proof::SignInProof;
+use crate::user::changes::SignInProof;
 use crate::user::{UserRefusal, digest_of, make_token};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;

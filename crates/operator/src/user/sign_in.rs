@@ -2,10 +2,9 @@
 //! same answer.
 
 use crate::author::Author;
-use crate::entry::email_address::canonical_email;
-use crate::user::changes::SignInChange;
+use crate::entry::names::canonical_email;
+use crate::user::changes::{SignInChange, SignInProof};
 use crate::user::sessions::{Session, SignedIn};
-use crate::user::sign_in_proof::SignInProof;
 use crate::user::{UserRefusal, hashing, second_factor, sessions, too_many};
 use hermod_domain::catalogue::LinkCourier;
 use hermod_domain::ids::AccountId;

@@ -5,9 +5,9 @@
 //! a link never replaces a password (see [`User::link_use`]).
 
 use crate::author::Acting;
+use crate::entry::names::canonical_name;
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
-use crate::setup::canonical_name;
 use crate::user::changes::MembershipChange;
 use crate::user::links::{INVITATION_KEPT, Invitation, write_membership};
 use crate::user::sessions::list_sessions;

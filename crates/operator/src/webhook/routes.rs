@@ -1,13 +1,10 @@
 //! Routes about an account's webhooks.
 
-use crate::author::Acting;
 use crate::http::routes::{Routes, doc};
-use crate::refusal::OperatorRefusal;
 use crate::webhook::use_cases::{
-    SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
-    show_webhook_event, show_webhooks,
+    drop_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook, show_webhook_event,
+    show_webhooks, stage_webhook_secret, switch_webhook_secret,
 };
-use crate::webhook::views::{WebhookSecretRequest, WebhookSecretView};
 
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section("Webhooks", "Webhook addresses and events of accounts, replays, the signing secret.");
@@ -51,40 +48,23 @@ pub(crate) fn routes(routes: &mut Routes) {
 fn secret_routes(routes: &mut Routes) {
     routes.post(
         "/accounts/{name}/webhooks/secret/stage",
-        stage,
+        stage_webhook_secret,
         doc("stageWebhookSecret", "Stage a new webhook secret", "The secret, if it was generated.")
             .details("Every post is signed with it as well, in `X-SVC-Signature-Next`, until the switch or the drop.")
             .errors(&["NOT_FOUND", "INVALID_FIELD", "REFUSED"]),
     );
     routes.post(
         "/accounts/{name}/webhooks/secret/switch",
-        switch,
+        switch_webhook_secret,
         doc("switchWebhookSecret", "Switch to the staged webhook secret", "It is the current secret.")
             .details("The previous secret signs in `X-SVC-Signature-Previous` for 24 hours.")
             .errors(&["NOT_FOUND", "REFUSED"]),
     );
     routes.post(
         "/accounts/{name}/webhooks/secret/drop",
-        drop_secret,
+        drop_webhook_secret,
         doc("dropWebhookSecret", "Drop a webhook secret", "It signs no more.")
             .details("The staged secret, or the previous one if none is staged.")
             .errors(&["NOT_FOUND", "REFUSED"]),
     );
-}
-
-async fn stage(
-    acting: &Acting,
-    account: &str,
-    request: Option<WebhookSecretRequest>,
-) -> Result<WebhookSecretView, OperatorRefusal> {
-    let step = SecretStep::Stage(request.unwrap_or_default());
-    change_webhook_secret(acting, account, step).await
-}
-
-async fn switch(acting: &Acting, account: &str) -> Result<WebhookSecretView, OperatorRefusal> {
-    change_webhook_secret(acting, account, SecretStep::Switch).await
-}
-
-async fn drop_secret(acting: &Acting, account: &str) -> Result<WebhookSecretView, OperatorRefusal> {
-    change_webhook_secret(acting, account, SecretStep::Drop).await
 }

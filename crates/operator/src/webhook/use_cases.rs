@@ -3,10 +3,10 @@
 use crate::account;
 use crate::account::Rotation;
 use crate::author::Acting;
+use crate::entry::carry_out::execute_plan;
 use crate::find::find_account;
 use crate::input::{invalid, one_of};
 use crate::refusal::OperatorRefusal;
-use crate::setup::use_cases::execute_plan;
 use crate::views::paging::{Limit, Page};
 use crate::webhook::views::{
     AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
@@ -159,44 +159,54 @@ pub async fn replay_failed_webhooks(
     Ok(ReplayedView { replayed })
 }
 
-/// A step of changing the secret that an account's webhooks are signed with.
-#[derive(Clone, Debug)]
-pub enum SecretStep {
-    /// Signs with another secret as well: the given one, or a generated one.
-    Stage(WebhookSecretRequest),
-    /// Makes the staged secret the current one.
-    Switch,
-    /// Discards the staged secret, or the previous one if none is staged.
-    Drop,
-}
-
-/// Returns the secret if one was generated.
-pub async fn change_webhook_secret(
+/// Signs with another secret as well: the given one, or a generated one, which is returned.
+pub async fn stage_webhook_secret(
     gateway: &Acting,
     account: &str,
-    step: SecretStep,
+    request: Option<WebhookSecretRequest>,
 ) -> Result<WebhookSecretView, OperatorRefusal> {
     find_account(gateway, account)?;
-    let (rotation, made) = match step {
-        SecretStep::Stage(WebhookSecretRequest { secret: Some(text) }) => {
-            let given = webhook_secret::read(text).map_err(|refusal| invalid("secret", refusal))?;
-            (Rotation::Stage(given), None)
-        }
-        SecretStep::Stage(WebhookSecretRequest { secret: None }) => {
+    let (secret, made) = match request.unwrap_or_default().secret {
+        Some(text) => (webhook_secret::read(text).map_err(|refusal| invalid("secret", refusal))?, None),
+        None => {
             let made = webhook_secret::make().map_err(|error| {
                 tracing::error!(%error, "No randomness for a secret");
                 OperatorRefusal::Failed
             })?;
-            (Rotation::Stage(made.clone()), Some(made))
+            (made.clone(), Some(made))
         }
-        SecretStep::Switch => (Rotation::Switch, None),
-        SecretStep::Drop => (Rotation::Drop, None),
     };
+    rotate_secret(gateway, account, Rotation::Stage(secret)).await?;
+    Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })
+}
+
+/// Makes the staged secret the current one.
+pub async fn switch_webhook_secret(
+    gateway: &Acting,
+    account: &str,
+) -> Result<WebhookSecretView, OperatorRefusal> {
+    rotate_secret(gateway, account, Rotation::Switch).await
+}
+
+/// Discards the staged secret, or the previous one if none is staged.
+pub async fn drop_webhook_secret(
+    gateway: &Acting,
+    account: &str,
+) -> Result<WebhookSecretView, OperatorRefusal> {
+    rotate_secret(gateway, account, Rotation::Drop).await
+}
+
+async fn rotate_secret(
+    gateway: &Acting,
+    account: &str,
+    rotation: Rotation,
+) -> Result<WebhookSecretView, OperatorRefusal> {
+    find_account(gateway, account)?;
     let _alone = gateway.change_alone().await?;
     let rows = gateway.store.setup().rows().await?;
     let plan = account::rotate(rows, &gateway.pepper, account, &rotation, gateway.clock.now())?;
     execute_plan(gateway, plan).await?;
-    Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })
+    Ok(WebhookSecretView { secret: None })
 }
 
 /// Returns the secret that signs an account's webhooks, and notes in the audit log who read it.

@@ -7,8 +7,9 @@ use crate::pages::keys::AddressCheck;
 use hermod_domain::catalogue::AllowList;
 use hermod_gateway::app::rejecting_list;
 use hermod_gateway::config::IpNetwork;
+use hermod_operator::entry::views::SaveQuery;
 use hermod_operator::kind::Kind;
-use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::setup::use_cases::patch_entry;
 use serde_json::{Map, json};
 use std::net::IpAddr;
 
@@ -45,7 +46,7 @@ pub(super) async fn save_of_connection(
     };
     let patch = Map::from_iter([("allow".to_owned(), json!(networks))]);
     let acting = member.acting(portal);
-    let saved = patch_entry(&acting, Kind::Connection, connection, patch, LiveBinds::Keep).await;
+    let saved = patch_entry(&acting, Kind::Connection, connection, &SaveQuery::default(), patch).await;
     match saved {
         Ok(_) => Ok(Ok(())),
         Err(refusal) => Ok(Err(fault(refusal)?)),

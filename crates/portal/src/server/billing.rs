@@ -17,9 +17,9 @@ use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Day;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::entry::views::Fields;
+use hermod_operator::entry::views::{Fields, SaveQuery};
 use hermod_operator::kind::Kind;
-use hermod_operator::money;
+use hermod_operator::money::use_cases;
 use hermod_operator::money::use_cases::{
     list_days, list_ledger, show_balance, show_whole_statement, statement_csv,
 };
@@ -27,7 +27,7 @@ use hermod_operator::money::views::{
     DayView, DaysQuery, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::setup::use_cases::patch_entry;
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
@@ -209,7 +209,7 @@ pub(super) async fn save_warnings(
     };
     let patch = Fields::from_iter([("warn_below".to_owned(), warn), ("urgent_below".to_owned(), urgent)]);
     let acting = member.acting(&portal);
-    match patch_entry(&acting, Kind::Account, &member.account_name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, &member.account_name, &SaveQuery::default(), patch).await {
         Ok(_) => Ok(member.done("billing", "warnings-saved")),
         Err(refusal) => {
             // The entry names itself; the page is about one account only.
@@ -275,7 +275,7 @@ pub(super) async fn show_statement(
         // Names of accounts are plain words.
         return Ok(csv(&format!("statement-{account}-{month}"), statement_csv(&statement)));
     }
-    let statement = money::use_cases::show_statement(&portal.gateway, account, &days).await?;
+    let statement = use_cases::show_statement(&portal.gateway, account, &days).await?;
     Ok(page(&statement_page(&member, month, statement)))
 }
 

@@ -10,7 +10,8 @@ use crate::layout::NavEntry;
 use crate::pages::confirm::ReauthenticatePage;
 use axum::http::StatusCode;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user::{UserRefusal, confirm_password};
+use hermod_operator::user::UserRefusal;
+use hermod_operator::user::sign_in::confirm_password;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user::device_token;
+use hermod_operator::user::sign_in::device_token;
 
 const NAME: &str = "__Host-hermod";
 const PLAIN_NAME: &str = "hermod-local";

@@ -14,9 +14,8 @@ use crate::pages::destinations::{DestinationRow, DestinationsPage, NumberAnswer,
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_operator::csv::{Cell, push_headings, push_row};
-use hermod_operator::destination::use_cases::{list_destinations, switch_country};
-use hermod_operator::destination::views::DestinationView;
-use hermod_operator::lookup::use_cases::look_up_number;
+use hermod_operator::destination::{DestinationView, list_destinations, switch_country};
+use hermod_operator::lookup::use_cases::{HasLinks, look_up_number};
 use hermod_operator::lookup::views::{LookupQuery, LookupView};
 use hermod_operator::views::amount::Amount;
 use serde::Deserialize;
@@ -140,7 +139,7 @@ async fn answer(
         return Ok((Field::default(), None));
     }
     let query = LookupQuery { account: Some(member.account_name.clone()), from: None };
-    match look_up_number(&portal.gateway, number, query, true).await {
+    match look_up_number(&portal.gateway, number, query, HasLinks(true)).await {
         Ok(view) => Ok((Field::new(view.number.clone()), Some(answer_of(shell, view)))),
         Err(refusal) => Ok((Field::invalid(number, fault(refusal)?), None)),
     }

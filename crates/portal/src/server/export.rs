@@ -9,8 +9,9 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::permission::Permission;
-use hermod_operator::message::exports;
-use hermod_operator::message::exports::{Reader, Rows};
+use hermod_operator::export::Rows;
+use hermod_operator::message::export;
+use hermod_operator::message::export::Reader;
 use hermod_operator::refusal::OperatorRefusal;
 
 /// Seconds after which an export of the account may have ended.
@@ -28,7 +29,7 @@ pub(super) async fn messages(
     let filter = MessageListFilter::of_export(filter);
     let filter = if may_see_numbers { filter } else { filter.without_number() };
     let query = query_of(&member, &filter);
-    let rows = exports::export_messages(&portal.gateway, query, reader).await;
+    let rows = export::export_messages(&portal.gateway, query, reader).await;
     let rows = rows.map_err(|refusal| match refusal {
         OperatorRefusal::ExportsRunning { .. } => NoPage::TooMany { wait_s: EXPORTS_RETRY_S },
         OperatorRefusal::InvalidField { .. } => NoPage::NotFound,

@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use hermod_operator::user::Session;
+use hermod_operator::user::sessions::Session;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

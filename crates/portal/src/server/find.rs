@@ -34,7 +34,7 @@ pub(super) async fn find(
     if wanted.is_empty() || wanted.len() > CHARS_MAX {
         return Ok(redirect(&shell.path("messages")));
     }
-    if history::show_message(&portal.gateway, Some(&member.account_name), wanted).await.is_ok() {
+    if history::show_message_of(&portal.gateway, member.account, wanted).await.is_ok() {
         return Ok(redirect(&shell.path_to("messages", wanted)));
     }
     if member.may(Permission::ReadSetup)

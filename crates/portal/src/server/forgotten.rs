@@ -8,7 +8,7 @@ use super::reply::{NoPage, Reply, page};
 use crate::pages::access::ForgottenPage;
 use axum::response::Response;
 use hermod_gateway::gateway::SignInKey;
-use hermod_operator::user;
+use hermod_operator::user::mails;
 use serde::Deserialize;
 
 /// `GET /sign-in/forgotten`.
@@ -35,7 +35,7 @@ pub(super) async fn submit(
     }
     if sends_mail {
         portal.workers.spawn_named("portal/reset", async move {
-            if let Err(refusal) = user::send_reset(&gateway, &email, source.address).await {
+            if let Err(refusal) = mails::send_reset(&gateway, &email, source.address).await {
                 tracing::warn!(%refusal, "A link for a forgotten password was not sent");
             }
         });

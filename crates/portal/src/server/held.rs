@@ -12,8 +12,7 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
-use hermod_operator::inbound::use_cases::list_reviews;
-use hermod_operator::inbound::views::{ReviewView, ReviewsQuery};
+use hermod_operator::review::{ReviewView, ReviewsQuery, list_reviews};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::Deserialize;
 

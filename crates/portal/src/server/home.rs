@@ -16,10 +16,10 @@ use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::message::statistics;
-use hermod_operator::message::views::{StatisticView, StatisticsQuery, StatisticsView};
 use hermod_operator::money::use_cases::show_balance;
 use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::statistics;
+use hermod_operator::statistics::{StatisticView, StatisticsQuery, StatisticsView};
 
 /// Countries in the chart.
 const COUNTRIES_SHOWN: usize = 8;

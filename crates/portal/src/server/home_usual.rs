@@ -4,7 +4,7 @@ use super::shown::time;
 use crate::numbers::grouped;
 use crate::time::Time;
 use hermod_domain::time::Timestamp;
-use hermod_operator::message::views::StatisticView;
+use hermod_operator::statistics::StatisticView;
 use std::collections::HashMap;
 
 pub(super) const HOUR_MS: i64 = 3_600_000;

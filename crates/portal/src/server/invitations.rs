@@ -13,8 +13,9 @@ use axum::http::StatusCode;
 use hermod_domain::ids::AccountId;
 use hermod_gateway::secrets::Secret;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::user;
-use hermod_operator::user::{OwnInvitation, Session, UserRefusal};
+use hermod_operator::user::invitations::OwnInvitation;
+use hermod_operator::user::sessions::Session;
+use hermod_operator::user::{UserRefusal, invitations, links, sign_in};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -39,7 +40,7 @@ async fn open_invitations(
     session: &Session,
     link: &str,
 ) -> Result<Vec<OwnInvitation>, NoPage> {
-    let mut open = user::list_invitations(&portal.gateway, session.user);
+    let mut open = invitations::list_invitations(&portal.gateway, session.user);
     if let Some(of_link) = of_link(portal, session, link).await?
         && open.iter().all(|other| other.account != of_link.account)
     {
@@ -50,7 +51,7 @@ async fn open_invitations(
 
 /// Returns the invitation of a link, if it is one for this user.
 async fn of_link(portal: &Portal, session: &Session, token: &str) -> Result<Option<OwnInvitation>, NoPage> {
-    let link = user::find_link(&portal.gateway, token).await?.filter(|link| link.user == session.user);
+    let link = links::find_link(&portal.gateway, token).await?.filter(|link| link.user == session.user);
     let Some(link) = link else { return Ok(None) };
     let Some(account) = link.account else { return Ok(None) };
     let catalogue = portal.gateway.catalogue();
@@ -113,13 +114,13 @@ pub(super) async fn answer(
     let acting =
         Acting { gateway: portal.gateway.clone(), author: Author::user(&session.email, source.address) };
     if let Some(name) = &form.decline {
-        user::decline_invitation(&acting, &session, find(name)?.account).await?;
+        invitations::decline_invitation(&acting, &session, find(name)?.account).await?;
         return Ok(redirect("/"));
     }
     let invitation = find(form.accept.as_deref().unwrap_or_default())?;
     let password = Secret::new(form.password.as_str());
     let confirmed =
-        user::confirm_password(&portal.gateway, &session, &password, &form.code, source.address).await;
+        sign_in::confirm_password(&portal.gateway, &session, &password, &form.code, source.address).await;
     let again = invitations(&portal, &session, &form.link, &open);
     match confirmed {
         Ok(()) => {}
@@ -146,8 +147,8 @@ async fn accept(
 ) -> Result<(), NoPage> {
     let with_link = of_link(portal, session, link).await?.is_some_and(|one| one.account == account);
     match with_link {
-        true => user::accept_with_link(acting, session, link).await?,
-        false => user::accept_invitation(acting, session, account).await?,
+        true => invitations::accept_with_link(acting, session, link).await?,
+        false => invitations::accept_invitation(acting, session, account).await?,
     }
     Ok(())
 }

@@ -14,10 +14,11 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
-use hermod_operator::key_uses;
+use hermod_operator::entry::views::SaveQuery;
+use hermod_operator::key;
 use hermod_operator::kind::Kind;
 use hermod_operator::rotation;
-use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::setup::use_cases::patch_entry;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -36,7 +37,7 @@ pub(super) async fn show(
 
 async fn key(portal: &Portal, member: &Member, own: &OwnKey) -> Result<KeyPage, NoPage> {
     let now = portal.gateway.clock.now();
-    let used = key_uses::last_key_use(&portal.gateway, member.account, &own.id).await?;
+    let used = key::last_key_use(&portal.gateway, member.account, &own.id).await?;
     let OwnKey { id, key, .. } = own;
     Ok(KeyPage {
         shell: member.shell(NavEntry::Keys),
@@ -99,7 +100,7 @@ pub(super) async fn save(
         ("expires_at".to_owned(), expires.map_or(Value::Null, |at| Value::String(at.to_iso()))),
     ]);
     let acting = member.acting(&portal);
-    match patch_entry(&acting, Kind::Key, &id, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Key, &id, &SaveQuery::default(), patch).await {
         Ok(_) => Ok(member.done(&key_path(&id), "key-saved")),
         Err(refusal) => {
             let error = fault(refusal)?;
@@ -186,7 +187,7 @@ pub(super) async fn rotate(
             return Ok(page_with_status(StatusCode::BAD_REQUEST, &page));
         }
     };
-    let applied = rotation::rotate_key(&member.acting(&portal), &id, overlap).await?;
+    let applied = rotation::rotate_key(&member.acting(&portal), &id, &overlap).await?;
     let secret = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let now = OwnKey::find(&portal, &member, &id)?;
     let until = old_secret_until(&now.key, portal.gateway.clock.now());
@@ -200,7 +201,7 @@ pub(super) async fn ask_revoke(
     Path((_, id)): KeyPath,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
-    let used = key_uses::last_key_use(&portal.gateway, member.account, &id).await?;
+    let used = key::last_key_use(&portal.gateway, member.account, &id).await?;
     let used = used.map(|used| {
         let from = used.address.map(|address| format!(" from {address}")).unwrap_or_default();
         format!("It was last used at {}{from}.", used.at.to_iso())
@@ -233,6 +234,6 @@ pub(super) async fn revoke(
 ) -> Reply {
     changeable(&portal, &member, &id)?;
     let patch = Map::from_iter([("revoked".to_owned(), Value::Bool(true))]);
-    patch_entry(&member.acting(&portal), Kind::Key, &id, patch, LiveBinds::Keep).await?;
+    patch_entry(&member.acting(&portal), Kind::Key, &id, &SaveQuery::default(), patch).await?;
     Ok(member.done("keys", "key-revoked"))
 }

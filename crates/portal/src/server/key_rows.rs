@@ -11,11 +11,9 @@ use crate::time::Time;
 use hermod_domain::catalogue::{ApiKey, Catalogue, Connection};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::live_status::KeyUse;
-use hermod_operator::entry::views::RotateQuery;
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::rotation::overlap_of;
+use hermod_operator::rotation::{RotateQuery, overlap_of};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How long an old secret may stay valid, as the forms offer it.
 const OVERLAPS: [(&str, &str); 6] = [
@@ -91,9 +89,10 @@ pub(super) fn overlaps() -> Select {
     Select::new(OVERLAPS, OVERLAP_DEFAULT)
 }
 
-/// Reads the overlap of a form.
-pub(super) fn overlap(text: &str) -> Result<Duration, OperatorRefusal> {
-    overlap_of(&RotateQuery { overlap: Some(text.to_owned()) })
+/// Checks the overlap of a form.
+pub(super) fn overlap(text: &str) -> Result<RotateQuery, OperatorRefusal> {
+    let query = RotateQuery { overlap: Some(text.to_owned()) };
+    overlap_of(&query).map(|_| query)
 }
 
 /// Returns the address of the HTTP API.

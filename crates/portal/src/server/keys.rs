@@ -15,9 +15,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hermod_domain::permission::Permission;
 use hermod_gateway::secrets::random_token;
-use hermod_operator::key_uses;
+use hermod_operator::entry::views::SaveQuery;
+use hermod_operator::key;
 use hermod_operator::kind::Kind;
-use hermod_operator::setup::use_cases::{IfExists, LiveBinds, put_entry};
+use hermod_operator::setup::use_cases::{IfExists, put_entry};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
@@ -88,7 +89,7 @@ async fn rows(portal: &Portal, member: &Member) -> Result<Vec<KeyRow>, NoPage> {
     // Those that can be used first.
     own.sort_by_key(|(id, key)| (!key.is_valid_at(now), *id));
     let ids: Vec<&str> = own.iter().map(|(id, _)| *id).collect();
-    let uses = key_uses::last_key_uses(&portal.gateway, member.account, &ids).await?;
+    let uses = key::last_key_uses(&portal.gateway, member.account, &ids).await?;
     let shown = own.iter().map(|(id, key)| {
         let connection = catalogue.connection_name(key.connection).unwrap_or_default();
         row(id, key, connection, uses.get(*id), now)
@@ -173,7 +174,7 @@ pub(super) async fn create(
         fields.insert("expires_at".to_owned(), Value::String(expires));
     }
     let acting = member.acting(&portal);
-    let saved = put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
+    let saved = put_entry(&acting, Kind::Key, &id, &SaveQuery::default(), IfExists::Refuse, fields).await;
     match saved {
         Ok(saved) => {
             let secret = saved.view.applied.secrets.first().map(|made| made.secret.clone());

@@ -11,10 +11,11 @@ use crate::pages::limits::{ConnectionLimitsCard, ControlRow, LimitsPage, Rejecte
 use hermod_domain::catalogue::{Connection, Tier};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::permission::Permission;
-use hermod_operator::message::views::{RequestsQuery, StatisticsQuery};
-use hermod_operator::message::{requests, statistics};
 use hermod_operator::money::use_cases::show_traffic;
 use hermod_operator::money::views::{ControlView, TrafficView};
+use hermod_operator::request::{RequestsQuery, group_requests, list_requests};
+use hermod_operator::statistics;
+use hermod_operator::statistics::StatisticsQuery;
 use hermod_operator::views::paging::Limit;
 use std::collections::HashMap;
 
@@ -32,7 +33,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     let traffic = show_traffic(&portal.gateway, &member.account_name).await?;
     let query =
         RequestsQuery { account: account.clone(), since: Some("24h".to_owned()), ..RequestsQuery::default() };
-    let groups = requests::group_requests(&portal.gateway, query).await?;
+    let groups = group_requests(&portal.gateway, query).await?;
     let limited = groups.items.into_iter().filter(|group| LIMIT_CODES.contains(&group.code.as_str()));
     let rejected = limited.map(|group| RejectedRow {
         code: group.code,
@@ -131,7 +132,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         limit: Limit::try_from(COUNTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let over = requests::list_requests(gateway, over).await?;
+    let over = list_requests(gateway, over).await?;
     let is_more = over.items.len() >= COUNTED_MAX;
     let mut limited: HashMap<String, u64> = HashMap::new();
     for request in over.items {

@@ -17,11 +17,11 @@ use futures_util::stream;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::live_status::{NoSlot, Slot};
-use hermod_operator::message::live::LiveFeed;
-use hermod_operator::message::views::{LiveMessageView, LiveQuery, LiveView, MessagesQuery};
-use hermod_operator::message::{live, search};
+use hermod_operator::message::live::{LastEvent, LiveFeed, LiveMessageView, LiveQuery, LiveView, watch_live};
+use hermod_operator::message::search;
+use hermod_operator::message::views::MessagesQuery;
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::user::is_session_open;
+use hermod_operator::user::sessions::is_session_open;
 use hermod_operator::views::paging::Limit;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(super) async fn events(axum::extract::State(portal): State, member: Member, 
     let slot =
         portal.gateway.feeds.take(member.session.user).map_err(|NoSlot| NoPage::TooMany { wait_s: 5 })?;
     let query = LiveQuery { account: Some(member.account_name.clone()) };
-    let feed = live::watch_live(&portal.gateway, &query, last).map_err(|refusal| match refusal {
+    let feed = watch_live(&portal.gateway, &query, LastEvent(last)).map_err(|refusal| match refusal {
         OperatorRefusal::Unavailable { .. } => NoPage::TooMany { wait_s: 5 },
         refusal => refusal.into(),
     })?;

@@ -18,7 +18,8 @@ use hermod_gateway::app::{LowBalance, low_balance};
 use hermod_gateway::http::pages::PageSource;
 use hermod_operator::author::{Acting, Author};
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::user::{Session, find_session, list_invitations};
+use hermod_operator::user::invitations::list_invitations;
+use hermod_operator::user::sessions::{Session, find_session};
 use std::collections::HashMap;
 use std::sync::Arc;
 

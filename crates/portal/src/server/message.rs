@@ -36,8 +36,8 @@ pub(super) async fn show(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let gateway = &*portal.gateway;
-    let account = Some(member.account_name.as_str());
-    let MessageDetailView { message, history } = history::show_message(gateway, account, &id).await?;
+    let MessageDetailView { message, history } =
+        history::show_message_of(gateway, member.account, &id).await?;
     let stored = MessageId::parse(&message.id).ok_or(NoPage::NotFound)?;
     let text = match member.may(Permission::ReadTexts) {
         true => {

@@ -12,11 +12,12 @@ use crate::numbers::{amount, duration};
 use crate::pages::messages::{Filters, MessageListRow, MessagesPage};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_operator::message::views::{
-    MessageView, MessagesQuery, MessagesView, RecordView, StatisticsQuery, TextSearchQuery,
-};
-use hermod_operator::message::{search, statistics};
+use hermod_operator::message::search;
+use hermod_operator::message::views::{MessageView, MessagesQuery, MessagesView, TextSearchQuery};
+use hermod_operator::record::RecordView;
 use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::statistics;
+use hermod_operator::statistics::StatisticsQuery;
 use hermod_operator::views::paging::Limit;
 use serde::{Deserialize, Serialize};
 

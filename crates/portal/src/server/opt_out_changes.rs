@@ -10,12 +10,11 @@ use crate::numbers::grouped;
 use crate::pages::opt_outs::{ChangeOptOuts, Imported, WrongLine};
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
-use hermod_operator::entry::views::Fields;
-use hermod_operator::inbound::use_cases::add_opt_out;
-use hermod_operator::inbound::views::OptOutRequest;
+use hermod_operator::entry::views::{Fields, SaveQuery};
 use hermod_operator::kind::Kind;
+use hermod_operator::opt_out::{OptOutRequest, add_opt_out};
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::setup::use_cases::patch_entry;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -155,7 +154,7 @@ pub(super) async fn save_keywords(
     let patch = Fields::from_iter([("stop_words".to_owned(), Value::from_iter(list))]);
     let acting = member.acting(&portal);
     let name = &member.account_name;
-    match patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, name, &SaveQuery::default(), patch).await {
         Ok(_) => Ok(member.done("opt-outs", "keywords-saved")),
         Err(refusal) => {
             let words = Field::invalid(words, fault(refusal)?);

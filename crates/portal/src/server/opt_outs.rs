@@ -17,8 +17,7 @@ use futures_util::stream;
 use hermod_domain::inbound::OPT_OUT_KEYWORDS;
 use hermod_domain::permission::Permission;
 use hermod_operator::csv::{Cell, push_headings, push_row};
-use hermod_operator::inbound::use_cases::{find_opt_out, list_opt_outs, remove_opt_out};
-use hermod_operator::inbound::views::{OptOutView, OptOutsQuery};
+use hermod_operator::opt_out::{OptOutView, OptOutsQuery, find_opt_out, list_opt_outs, remove_opt_out};
 use hermod_operator::views::paging::Limit;
 use serde::Deserialize;
 

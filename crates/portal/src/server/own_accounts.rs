@@ -7,11 +7,11 @@ use super::profile::{require_confirmed, shell, with_notice};
 use super::reply::{NoPage, Reply, page, redirect};
 use crate::layout::encode_segment;
 use crate::pages::confirm::ConfirmPage;
-use hermod_operator::user;
-use hermod_operator::user::{OwnMembership, UserRefusal};
+use hermod_operator::user::invitations::OwnMembership;
+use hermod_operator::user::{UserRefusal, invitations};
 
 fn find(portal: &super::Portal, member: &Member, name: &str) -> Result<(OwnMembership, bool), NoPage> {
-    let own = user::list_memberships(&portal.gateway, member.session.user);
+    let own = invitations::list_memberships(&portal.gateway, member.session.user);
     let is_only = own.len() == 1;
     let found = own.into_iter().find(|one| one.account_name == name);
     found.map(|one| (one, is_only)).ok_or(NoPage::NotFound)
@@ -46,7 +46,7 @@ pub(super) async fn leave(
 ) -> Reply {
     require_confirmed(&member)?;
     let (own, is_only) = find(&portal, &member, &name)?;
-    match user::leave_account(&member.acting(&portal), &member.session, own.account).await {
+    match invitations::leave_account(&member.acting(&portal), &member.session, own.account).await {
         Ok(()) if is_only => Ok(redirect("/")),
         Ok(()) => Ok(super::profile::done("left")),
         Err(UserRefusal::LastOwner) => with_notice(&portal, &member, &UserRefusal::LastOwner).await,

@@ -13,8 +13,9 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user;
-use hermod_operator::user::{OwnMembership, SessionView, UserRefusal};
+use hermod_operator::user::invitations::OwnMembership;
+use hermod_operator::user::sessions::SessionView;
+use hermod_operator::user::{UserRefusal, invitations, sessions, sign_in};
 use serde::Deserialize;
 
 /// Characters of a session's id in addresses: enough to tell the sessions of one user apart.
@@ -26,7 +27,7 @@ pub(super) async fn show(axum::extract::State(portal): State, Person(member): Pe
 }
 
 async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage> {
-    let sessions = user::list_sessions(&portal.gateway, member.session.user).await?;
+    let sessions = sessions::list_sessions(&portal.gateway, member.session.user).await?;
     let row = |view: &SessionView| SessionRow {
         id: id_of(view),
         device: device(&view.agent),
@@ -53,7 +54,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<ProfilePage, NoPage
 
 /// Returns the accounts of the user for the page Profile.
 fn accounts(portal: &Portal, member: &Member) -> Vec<AccountRow> {
-    let own = user::list_memberships(&portal.gateway, member.session.user).into_iter();
+    let own = invitations::list_memberships(&portal.gateway, member.session.user).into_iter();
     let row = |one: OwnMembership| AccountRow {
         leave: (!one.is_last_owner)
             .then(|| format!("/profile/accounts/{}/leave", encode_segment(&one.account_name))),
@@ -112,7 +113,7 @@ pub(super) async fn change_password(
     let (password, new_password) = (Secret::new(password), Secret::new(new_password));
     let (gateway, source) = (&portal.gateway, member.source.address);
     let proof = (&password, code.as_str());
-    match user::change_password(gateway, &member.session, proof, &new_password, source).await {
+    match sign_in::change_password(gateway, &member.session, proof, &new_password, source).await {
         Ok(()) => {
             let mut response = done("password-changed");
             // The token from before ended with the password.
@@ -137,9 +138,9 @@ pub(super) async fn end_session(
     Path(id): Path<String>,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    let sessions = user::list_sessions(&portal.gateway, member.session.user).await?;
+    let sessions = sessions::list_sessions(&portal.gateway, member.session.user).await?;
     let session = sessions.iter().find(|view| id_of(view) == id).ok_or(NoPage::NotFound)?;
-    user::end_session(&portal.gateway, member.session.user, session.digest).await?;
+    sessions::end_session(&portal.gateway, member.session.user, session.digest).await?;
     Ok(done("session-ended"))
 }
 
@@ -148,7 +149,7 @@ pub(super) async fn end_others(
     axum::extract::State(portal): State,
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
-    user::end_other_sessions(&portal.gateway, &member.session).await?;
+    sessions::end_other_sessions(&portal.gateway, &member.session).await?;
     Ok(done("session-ended"))
 }
 

@@ -14,11 +14,11 @@ use crate::pages::request_log::{LoggedRequestRow, RejectedGroup, RequestLogPage}
 use crate::time::Time;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::{NumberKind, ShownNumbers};
-use hermod_operator::message::requests;
-use hermod_operator::message::views::{
-    RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView,
-};
+use hermod_operator::record::RecordView;
 use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::request::{
+    RequestGroupView, RequestView, RequestsQuery, RequestsView, group_requests, list_requests,
+};
 use hermod_operator::views::paging::{Limit, RowNumber};
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub(super) async fn list(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     let query = filter.wanted(&portal.gateway.numbers, &member.account_name);
-    let (found, error) = match requests::list_requests(&portal.gateway, query.clone()).await {
+    let (found, error) = match list_requests(&portal.gateway, query.clone()).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, sentence(&rule)))),
         Err(refusal) => return Err(NoPage::from(refusal)),
@@ -59,7 +59,7 @@ pub(super) async fn list(
     let groups = match &error {
         None => {
             let query = RequestsQuery { account: Some(member.account_name.clone()), ..period };
-            requests::group_requests(&portal.gateway, query).await?.items
+            group_requests(&portal.gateway, query).await?.items
         }
         Some(_) => Vec::new(),
     };

@@ -10,8 +10,8 @@ use crate::pages::confirm::ConfirmPage;
 use crate::pages::profile::{RecoveryCodesPage, SecondFactorSetupPage};
 use axum::http::StatusCode;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user;
-use hermod_operator::user::{Setup, UserRefusal};
+use hermod_operator::user::second_factor::Setup;
+use hermod_operator::user::{UserRefusal, second_factor};
 use serde::Deserialize;
 
 /// Letters of a group in secrets and codes that people type.
@@ -23,14 +23,14 @@ pub(super) async fn begin(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    user::begin_setup(&portal.gateway, &member.session).await?;
+    second_factor::begin_setup(&portal.gateway, &member.session).await?;
     Ok(redirect("/profile/second-factor/setup"))
 }
 
 /// `GET /profile/second-factor/setup`.
 pub(super) async fn show_setup(axum::extract::State(portal): State, Person(member): Person) -> Reply {
     require_confirmed(&member)?;
-    match user::pending_setup(&portal.gateway, &member.session).await? {
+    match second_factor::pending_setup(&portal.gateway, &member.session).await? {
         Some(setup) => Ok(page(&setup_page(&member, &setup, Field::default()))),
         None => Ok(redirect("/profile")),
     }
@@ -57,9 +57,9 @@ pub(super) async fn confirm(
     PersonForm { member, form: ConfirmForm { code } }: PersonForm<ConfirmForm>,
 ) -> Reply {
     require_confirmed(&member)?;
-    let setup = user::pending_setup(&portal.gateway, &member.session).await?;
+    let setup = second_factor::pending_setup(&portal.gateway, &member.session).await?;
     let Some(setup) = setup else { return Ok(redirect("/profile")) };
-    match user::finish_setup(&member.acting(&portal), &member.session, &code).await {
+    match second_factor::finish_setup(&member.acting(&portal), &member.session, &code).await {
         Ok(codes) => Ok(page(&codes_page(&member, &codes))),
         Err(UserRefusal::WrongCode) => {
             let error = "The code is wrong. Enter the 6 digits that the app shows now; the clock of your phone must be right.";
@@ -95,7 +95,7 @@ pub(super) async fn switch_off(
     PersonForm { member, form: NoFields {} }: PersonForm<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    user::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
+    second_factor::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
     Ok(done("second-factor-off"))
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn make_codes(
     if user.is_none_or(|(_, user)| user.second_factor.is_none()) {
         return Err(NoPage::NotFound);
     }
-    let codes = user::renew_recovery_codes(&member.acting(&portal), &member.session).await?;
+    let codes = second_factor::renew_recovery_codes(&member.acting(&portal), &member.session).await?;
     Ok(page(&codes_page(&member, &codes)))
 }
 

@@ -13,12 +13,12 @@ use axum::http::StatusCode;
 use hermod_domain::catalogue::SenderStatus;
 use hermod_domain::permission::Permission;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_operator::entry::views::{EntriesQuery, EntryView, Fields};
+use hermod_operator::entry::views::{EntriesQuery, EntryView, Fields, SaveQuery};
 use hermod_operator::kind::Kind;
-use hermod_operator::message::statistics;
-use hermod_operator::message::views::StatisticsQuery;
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::setup::use_cases::{LiveBinds, list_entries, patch_entry};
+use hermod_operator::setup::use_cases::{list_entries, patch_entry};
+use hermod_operator::statistics;
+use hermod_operator::statistics::StatisticsQuery;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -163,7 +163,7 @@ pub(super) async fn set_default(
     let value = if sender.is_empty() { Value::Null } else { Value::from(sender) };
     let patch = Fields::from_iter([("default_sender".to_owned(), value)]);
     let acting = member.acting(&portal);
-    patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
+    patch_entry(&acting, Kind::Connection, &connection, &SaveQuery::default(), patch).await?;
     Ok(member.done("senders", "default-sender-saved"))
 }
 

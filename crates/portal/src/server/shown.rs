@@ -8,9 +8,9 @@ use hermod_domain::numbers::Country;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::gateway::Gateway;
-use hermod_operator::message::views::RecordView;
 use hermod_operator::money::use_cases::list_days;
 use hermod_operator::money::views::DaysQuery;
+use hermod_operator::record::RecordView;
 use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::views::amount::Amount;
 

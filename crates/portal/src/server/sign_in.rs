@@ -13,8 +13,10 @@ use axum::response::{IntoResponse as _, Response};
 use hermod_domain::catalogue::{LinkCourier, LinkUse};
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user;
-use hermod_operator::user::{Client, Device, Link, SignedIn, UserRefusal, sign_in};
+use hermod_operator::user::links::Link;
+use hermod_operator::user::sessions::{Client, SignedIn};
+use hermod_operator::user::sign_in::Device;
+use hermod_operator::user::{UserRefusal, code_sign_in, links, sessions, sign_in};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ pub(super) async fn submit(
     let (next, password) = (next_page::checked(&next), Secret::new(password));
     let token = cookie::device(&portal, &source, &headers);
     let device = Device { address: source.address, token: token.as_ref() };
-    match sign_in(&portal.gateway, &email, &password, device).await {
+    match sign_in::sign_in(&portal.gateway, &email, &password, device).await {
         Ok(signed_in) => open(&portal, &source, &headers, signed_in, &next).await,
         Err(refusal) => {
             let (status, error) = match &refusal {
@@ -86,7 +88,7 @@ async fn open(
     if !signed_in.proof.needs_code() {
         return open_session(portal, source, headers, signed_in, next).await;
     }
-    let token = user::wait_for_code(&portal.gateway, signed_in, next).await?;
+    let token = code_sign_in::wait_for_code(&portal.gateway, signed_in, next).await?;
     let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
     Ok((cookie, redirect("/sign-in/code")).into_response())
 }
@@ -102,7 +104,7 @@ pub(super) async fn open_session(
     let user = signed_in.user;
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let client = Client { address: source.address, agent: agent.to_owned() };
-    let token = user::open_session(&portal.gateway, signed_in, &client).await?;
+    let token = sessions::open_session(&portal.gateway, signed_in, &client).await?;
     let mut response = redirect(next);
     cookie::remember_device(portal, source, user, &mut response);
     response.headers_mut().append(header::SET_COOKIE, cookie::set(portal, source, &token));
@@ -123,7 +125,7 @@ pub(super) async fn sign_out(
 ) -> Reply {
     if let Some(session) = session {
         check_csrf(&session, &csrf)?;
-        user::end_session(&portal.gateway, session.user, session.digest).await?;
+        sessions::end_session(&portal.gateway, session.user, session.digest).await?;
     }
     let cookie = [(header::SET_COOKIE, cookie::clear(&portal, &source))];
     Ok((cookie, page(&PlainMessagePage::signed_out())).into_response())
@@ -131,7 +133,7 @@ pub(super) async fn sign_out(
 
 /// `GET /links/{token}`.
 pub(super) async fn show_link(axum::extract::State(portal): State, Path(token): Path<String>) -> Reply {
-    match user::find_link(&portal.gateway, &token).await? {
+    match links::find_link(&portal.gateway, &token).await? {
         Some(link) => Ok(page(&link_page(&portal, &token, &link, Field::default()))),
         None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link())),
     }
@@ -181,7 +183,7 @@ pub(super) async fn use_link(
     Form(LinkForm { password, password_again }): Form<LinkForm>,
 ) -> Reply {
     let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link());
-    let Some(link) = user::find_link(&portal.gateway, &token).await? else { return Ok(dead()) };
+    let Some(link) = links::find_link(&portal.gateway, &token).await? else { return Ok(dead()) };
     let again = |error: String| {
         let page = link_page(&portal, &token, &link, Field::invalid("", error));
         page_with_status(StatusCode::BAD_REQUEST, &page)
@@ -189,7 +191,7 @@ pub(super) async fn use_link(
     if password != password_again {
         return Ok(again("The two passwords differ. Type the same one twice.".to_owned()));
     }
-    match user::use_link(&portal.gateway, &token, &Secret::new(password), source.address).await {
+    match links::use_link(&portal.gateway, &token, &Secret::new(password), source.address).await {
         Ok(signed_in) => open(&portal, &source, &headers, signed_in, "/").await,
         Err(weak @ UserRefusal::WeakPassword(_)) => Ok(again(sentence(&weak.to_string()))),
         Err(UserRefusal::HasPassword) => {

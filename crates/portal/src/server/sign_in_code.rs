@@ -8,8 +8,7 @@ use super::{State, cookie};
 use crate::forms::Field;
 use crate::pages::access::SecondFactorPage;
 use axum::http::{HeaderMap, StatusCode};
-use hermod_operator::user;
-use hermod_operator::user::UserRefusal;
+use hermod_operator::user::{UserRefusal, code_sign_in};
 use serde::Deserialize;
 
 /// What is wrong with a code.
@@ -23,7 +22,7 @@ pub(super) async fn show(
     headers: HeaderMap,
 ) -> Reply {
     let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
-    match user::find_waiting(&portal.gateway, token.reveal()).await? {
+    match code_sign_in::find_waiting(&portal.gateway, token.reveal()).await? {
         Some(_) => Ok(page(&SecondFactorPage::default())),
         None => Ok(redirect("/sign-in")),
     }
@@ -46,7 +45,7 @@ pub(super) async fn submit(
         let form = SecondFactorPage { code: Field::invalid("", error), ..SecondFactorPage::default() };
         Ok(page_with_status(status, &form))
     };
-    match user::enter_code(&portal.gateway, token.reveal(), &code, source.address).await {
+    match code_sign_in::enter_code(&portal.gateway, token.reveal(), &code, source.address).await {
         Ok(waiting) => open_session(&portal, &source, &headers, waiting.signed_in, &waiting.next).await,
         Err(UserRefusal::WrongCode) => again(StatusCode::UNAUTHORIZED, WRONG_CODE.to_owned()),
         Err(refusal @ UserRefusal::TooManyAttempts { .. }) => {

@@ -16,10 +16,8 @@ use axum::http::StatusCode;
 use hermod_domain::catalogue::{Catalogue, SmppAccess};
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
-use hermod_operator::bind::use_cases::list_binds;
-use hermod_operator::bind::views::BindsQuery;
-use hermod_operator::message::requests;
-use hermod_operator::message::views::RequestsQuery;
+use hermod_operator::bind::{BindsQuery, list_binds};
+use hermod_operator::request::{RequestsQuery, list_requests};
 use hermod_operator::rotation;
 use hermod_operator::views::paging::Limit;
 use serde::Deserialize;
@@ -49,7 +47,7 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<SmppPage, NoPage> {
         limit: Limit::try_from(REJECTED_MAX.to_string()).ok(),
         ..RequestsQuery::default()
     };
-    let rejected = requests::list_requests(&portal.gateway, query).await?.items;
+    let rejected = list_requests(&portal.gateway, query).await?.items;
     let catalogue = portal.gateway.catalogue();
     let mut own = catalogue.connections_of(member.account);
     own.sort_unstable_by_key(|(_, name, _)| *name);
@@ -95,7 +93,7 @@ pub(super) async fn rotate(
             return Err(NoPage::StaleForm);
         }
     };
-    let applied = rotation::rotate_password(&member.acting(&portal), &connection, overlap).await?;
+    let applied = rotation::rotate_password(&member.acting(&portal), &connection, &overlap).await?;
     let password = applied.secrets.first().map(|made| made.secret.clone()).ok_or(NoPage::Failed)?;
     let (catalogue, now) = (portal.gateway.catalogue(), portal.gateway.clock.now());
     let access = own_access(&catalogue, &member, &connection)?;

@@ -5,8 +5,8 @@ use crate::elements::{Chip, Tone};
 use crate::numbers::grouped;
 use crate::pages::smpp::{BindRow, RejectedBind};
 use crate::time::Time;
-use hermod_operator::bind::views::BindView;
-use hermod_operator::message::views::RequestView;
+use hermod_operator::bind::BindView;
+use hermod_operator::request::RequestView;
 
 pub(super) fn bind_row(bind: &BindView) -> BindRow {
     let refused = match bind.refused {

@@ -8,7 +8,7 @@ use crate::pages::smpp::BindCard;
 use crate::time::Time;
 use hermod_domain::catalogue::{AccountView, BindTypes, Connection, SmppAccess, Tier};
 use hermod_gateway::gateway::{Gateway, SmppServer};
-use hermod_operator::bind::views::BindView;
+use hermod_operator::bind::BindView;
 
 pub(super) fn card(
     gateway: &Gateway,

@@ -13,8 +13,8 @@ use axum::http::StatusCode;
 use hermod_domain::catalogue::Role;
 use hermod_domain::permission::Permission;
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::user;
-use hermod_operator::user::{Invited, OpenInvitation, TeamMember, UserRefusal};
+use hermod_operator::user::team::{Invited, OpenInvitation, TeamMember};
+use hermod_operator::user::{UserRefusal, team};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
 
 async fn team(portal: &Portal, member: &Member) -> Result<TeamPage, NoPage> {
     let may_change = member.may(Permission::ChangeTeam);
-    let found = user::show_team(&portal.gateway, member.account).await?;
+    let found = team::show_team(&portal.gateway, member.account).await?;
     let row = |one: TeamMember| MemberRow {
         id: one.id,
         role: one.role.to_string(),
@@ -84,7 +84,7 @@ pub(super) async fn invite(
     member.require_confirmed("team")?;
     let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
     let acting = member.acting(&portal);
-    match user::invite_to_team(&acting, member.account, email.trim(), role).await {
+    match team::invite_to_team(&acting, member.account, email.trim(), role).await {
         Ok(invited) => pass_on(&portal, &member, invited, "invited").await,
         Err(refusal) => {
             let error = fault(refusal)?;
@@ -140,7 +140,7 @@ pub(super) async fn change_role(
     member.require_confirmed("team")?;
     let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
     let acting = member.acting(&portal);
-    match user::change_role(&acting, member.account, row_of(&names)?, role).await {
+    match team::change_role(&acting, member.account, row_of(&names)?, role).await {
         Ok(()) => Ok(member.done("team", "role-changed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
         Err(refusal) => Err(refusal.into()),
@@ -165,7 +165,7 @@ pub(super) async fn ask_remove(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     let row = row_of(&names)?;
-    let found = user::show_team(&portal.gateway, member.account).await?;
+    let found = team::show_team(&portal.gateway, member.account).await?;
     let one = found.members.into_iter().find(|one| one.id == row).ok_or(NoPage::NotFound)?;
     let is_you = one.user == member.session.user;
     let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
@@ -191,8 +191,8 @@ pub(super) async fn remove(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let is_you = row == user::team_row_id(&portal.gateway, member.account, &member.session.email);
-    match user::remove_member(&member.acting(&portal), member.account, row).await {
+    let is_you = row == team::team_row_id(&portal.gateway, member.account, &member.session.email);
+    match team::remove_member(&member.acting(&portal), member.account, row).await {
         Ok(()) if is_you => Ok(super::reply::redirect("/")),
         Ok(()) => Ok(member.done("team", "member-removed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
@@ -209,11 +209,11 @@ pub(super) async fn withdraw(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    let found = user::show_team(&portal.gateway, member.account).await?;
+    let found = team::show_team(&portal.gateway, member.account).await?;
     if !found.invitations.iter().any(|invitation| invitation.id == row) {
         return Err(NoPage::NotFound);
     }
-    user::remove_member(&member.acting(&portal), member.account, row).await?;
+    team::remove_member(&member.acting(&portal), member.account, row).await?;
     Ok(member.done("team", "invitation-withdrawn"))
 }
 
@@ -226,7 +226,7 @@ pub(super) async fn make_link(
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
     let row = row_of(&names)?;
-    match user::make_member_link(&member.acting(&portal), member.account, row).await {
+    match team::make_member_link(&member.acting(&portal), member.account, row).await {
         Ok(invited) => pass_on(&portal, &member, invited, "link-mailed").await,
         Err(UserRefusal::NoMail | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
         Err(refusal) => Err(refusal.into()),

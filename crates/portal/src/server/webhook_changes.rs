@@ -13,14 +13,15 @@ use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_gateway::live_status::TestEvent;
-use hermod_operator::entry::views::Fields;
+use hermod_operator::entry::views::{Fields, SaveQuery};
 use hermod_operator::kind::Kind;
 use hermod_operator::refusal::OperatorRefusal;
-use hermod_operator::setup::use_cases::{LiveBinds, patch_entry};
+use hermod_operator::setup::use_cases::patch_entry;
 use hermod_operator::webhook::use_cases::{
-    SecretStep, change_webhook_secret, replay_failed_webhooks, reveal_webhook_secret, test_webhook,
+    drop_webhook_secret, replay_failed_webhooks, reveal_webhook_secret, stage_webhook_secret,
+    switch_webhook_secret, test_webhook,
 };
-use hermod_operator::webhook::views::{ReplayRequest, WebhookSecretRequest, WebhookTestView};
+use hermod_operator::webhook::views::{ReplayRequest, WebhookTestView};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ pub(super) async fn save_urls(
     ]);
     let acting = member.acting(&portal);
     let name = &member.account_name;
-    match patch_entry(&acting, Kind::Account, name, patch, LiveBinds::Keep).await {
+    match patch_entry(&acting, Kind::Account, name, &SaveQuery::default(), patch).await {
         Ok(_) => Ok(member.done(PAGE, "webhooks-saved")),
         Err(refusal) => {
             let dlr = Field { error: Some(fault(refusal)?), ..dlr };
@@ -108,7 +109,7 @@ pub(super) async fn save_form(
     member.require_connection(&portal, &connection)?;
     let patch = Fields::from_iter([("dlr_form".to_owned(), Value::from(dlr_form))]);
     let acting = member.acting(&portal);
-    patch_entry(&acting, Kind::Connection, &connection, patch, LiveBinds::Keep).await?;
+    patch_entry(&acting, Kind::Connection, &connection, &SaveQuery::default(), patch).await?;
     Ok(member.done(PAGE, "dlr-form-saved"))
 }
 
@@ -132,8 +133,7 @@ pub(super) async fn stage(
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let step = SecretStep::Stage(WebhookSecretRequest::default());
-    let made = change_webhook_secret(&member.acting(&portal), &member.account_name, step).await;
+    let made = stage_webhook_secret(&member.acting(&portal), &member.account_name, None).await;
     let additions =
         WebhooksFormResult { staged: made.map_err(stale)?.secret, ..WebhooksFormResult::default() };
     Ok(page(&page_of(&portal, &member, EventsFilter::default(), additions).await?))
@@ -144,7 +144,10 @@ pub(super) async fn switch(
     axum::extract::State(portal): State,
     MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
-    change_secret(&portal, &member, SecretStep::Switch, "secret-switched").await
+    member.require(Permission::ChangeSetup)?;
+    member.require_confirmed(PAGE)?;
+    switch_webhook_secret(&member.acting(&portal), &member.account_name).await.map_err(stale)?;
+    Ok(member.done(PAGE, "secret-switched"))
 }
 
 /// `POST /accounts/{account}/webhooks/secret/drop`.
@@ -152,15 +155,10 @@ pub(super) async fn drop_secret(
     axum::extract::State(portal): State,
     MemberForm { member, .. }: MemberForm<NoFields>,
 ) -> Reply {
-    change_secret(&portal, &member, SecretStep::Drop, "secret-dropped").await
-}
-
-async fn change_secret(portal: &Portal, member: &Member, step: SecretStep, code: &'static str) -> Reply {
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed(PAGE)?;
-    let done = change_webhook_secret(&member.acting(portal), &member.account_name, step).await;
-    done.map_err(stale)?;
-    Ok(member.done(PAGE, code))
+    drop_webhook_secret(&member.acting(&portal), &member.account_name).await.map_err(stale)?;
+    Ok(member.done(PAGE, "secret-dropped"))
 }
 
 /// The step does not fit the secrets any more: another person made it before.

@@ -44,7 +44,7 @@ pub(crate) async fn play_requests(opened: &Opened, requests: Vec<DemoRequest>) -
         match answer {
             DemoAnswer::Accepted { note } => {
                 let decision = AcceptRequest { value: None, done: false, note };
-                accept_customer_request(&operator, id, decision).await.map_err(refused)?;
+                accept_customer_request(&operator, id, Some(decision)).await.map_err(refused)?;
             }
             DemoAnswer::Declined { reason } => {
                 decline_customer_request(&operator, id, DeclineRequest { reason }).await.map_err(refused)?;

@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use hermod_domain::catalogue::Role;
 use hermod_operator::author::{Acting, Author};
 use hermod_operator::customer_request::use_cases::{accept_customer_request, list_customer_requests};
-use hermod_operator::customer_request::views::{AcceptRequest, CustomerRequestsQuery};
+use hermod_operator::customer_request::views::CustomerRequestsQuery;
 use hermod_simulator::carrier::Script;
 
 const PHONE: &str = "+4915112345678";
@@ -15,7 +15,7 @@ async fn accept_the_only_request(s: &Scenario) {
     let open = list_customer_requests(s.gateway(), CustomerRequestsQuery::default()).await.expect("a list");
     assert_eq!(open.items.len(), 1);
     let operator = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
-    let accepted = accept_customer_request(&operator, open.items[0].id, AcceptRequest::default()).await;
+    let accepted = accept_customer_request(&operator, open.items[0].id, None).await;
     accepted.expect("it is accepted");
 }
 

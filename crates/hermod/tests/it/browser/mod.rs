@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 use hermod_domain::catalogue::Role;
 use hermod_gateway::secrets::Secret;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::user::{invite, use_link};
+use hermod_operator::user::links::{invite, use_link};
 
 const PASSWORD: &str = "correct horse battery";
 const EMAIL: &str = "ann@example.com";

@@ -8,8 +8,8 @@ use crate::scenario::{GatewaySetup, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_domain::ids::AccountId;
 use hermod_gateway::secrets::Secret;
-use hermod_operator::user;
-use hermod_operator::user::{Device, UserRefusal, sign_in};
+use hermod_operator::user::sign_in::Device;
+use hermod_operator::user::{UserRefusal, sign_in};
 use hermod_simulator::carrier::Script;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -112,7 +112,7 @@ async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     let guess = Secret::new("an invented horse battery");
     for host in 1..=100 {
         let device = Device { address: Some(IpAddr::from([198, 51, 100, host])), token: None };
-        let refused = sign_in(s.gateway(), "ann@example.com", &guess, device).await.map(drop);
+        let refused = sign_in::sign_in(s.gateway(), "ann@example.com", &guess, device).await.map(drop);
         assert_eq!(refused, Err(UserRefusal::WrongSignIn), "guess {host}");
     }
     let mut stranger = Browser::new(&s);
@@ -121,7 +121,7 @@ async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 429, "even the right password");
     // The browser that has signed in before is not limited.
     let user = id_of(&s, "ann@example.com");
-    let device = user::device_token(s.gateway(), user).expect("a token");
+    let device = sign_in::device_token(s.gateway(), user).expect("a token");
     stranger.cookie = format!("hermod-local-device={}", device.reveal());
     assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 303);
     s.end().await;

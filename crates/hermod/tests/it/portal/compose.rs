@@ -4,9 +4,8 @@ use super::{Browser, Page, Role, member};
 use crate::scenario::{GatewaySetup, Scenario};
 use hermod_domain::ids::AccountId;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::inbound::use_cases::add_opt_out;
-use hermod_operator::message::requests::list_requests;
-use hermod_operator::message::views::RequestsQuery;
+use hermod_operator::opt_out::add_opt_out;
+use hermod_operator::request::{RequestsQuery, list_requests};
 use hermod_simulator::carrier::Script;
 use serde_json::Value;
 

@@ -8,8 +8,9 @@ use super::{Browser, PASSWORD, link, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_operator::author::{Acting, Author};
+use hermod_operator::entry::views::SaveQuery;
 use hermod_operator::kind::Kind;
-use hermod_operator::setup::use_cases::{IfExists, LiveBinds, patch_entry, put_entry};
+use hermod_operator::setup::use_cases::{IfExists, patch_entry, put_entry};
 use hermod_simulator::carrier::Script;
 use serde_json::json;
 
@@ -84,12 +85,16 @@ impl Way {
             }
             Way::PutEntry => {
                 let (acting, fields) = (operator(s), fields.into_iter().collect());
-                let (exists, binds) = (IfExists::Replace, LiveBinds::Keep);
-                put_entry(&acting, Kind::User, VICTIM, fields, exists, binds).await.expect("an entry");
+                let query = SaveQuery::default();
+                put_entry(&acting, Kind::User, VICTIM, &query, IfExists::Replace, fields)
+                    .await
+                    .expect("an entry");
             }
             Way::PatchEntry => {
                 let (acting, fields) = (operator(s), fields.into_iter().collect());
-                patch_entry(&acting, Kind::User, VICTIM, fields, LiveBinds::Keep).await.expect("an entry");
+                patch_entry(&acting, Kind::User, VICTIM, &SaveQuery::default(), fields)
+                    .await
+                    .expect("an entry");
             }
             Way::OperatorInvites => drop(link(s, VICTIM, "alice", Role::Owner).await),
             Way::OwnerInvites => {
@@ -141,7 +146,7 @@ async fn links_of_a_user_end_wherever_memberships_grow() {
 
         let s = Scenario::with(Script::new()).await;
         let victim = member(&s, VICTIM, "bob", Role::Owner).await;
-        let reset = hermod_operator::user::invite(&operator(&s), VICTIM, None).await.expect("a link");
+        let reset = hermod_operator::user::links::invite(&operator(&s), VICTIM, None).await.expect("a link");
         let reset = format!("/links/{}", reset.token.reveal());
         way.add(&s).await;
         assert_eq!(Browser::new(&s).get(&reset).await.status, 404, "{way:?}: the link for another password");
@@ -156,7 +161,7 @@ async fn links_of_a_user_end_when_a_role_changes() {
     drop(member(&s, VICTIM, "bob", Role::Viewer).await);
     let mut bob = member(&s, "bob@example.com", "bob", Role::Owner).await;
     let reset = async || {
-        let reset = hermod_operator::user::invite(&operator(&s), VICTIM, None).await.expect("a link");
+        let reset = hermod_operator::user::links::invite(&operator(&s), VICTIM, None).await.expect("a link");
         format!("/links/{}", reset.token.reveal())
     };
     let path = reset().await;
@@ -188,7 +193,7 @@ async fn further_link_of_an_account_ends_only_those_of_the_same_account() {
     let of_carol = shown_link(&carol.post_in("carol", &format!("team/{of_carol}/link"), "").await.text);
     assert_eq!(Browser::new(&s).get(&first).await.status, 200, "that of another account");
     let second = shown_link(&ann.post_in("alice", &of_alice, "").await.text);
-    let reset = hermod_operator::user::invite(&operator(&s), VICTIM, None).await.expect("a link");
+    let reset = hermod_operator::user::links::invite(&operator(&s), VICTIM, None).await.expect("a link");
     let reset = format!("/links/{}", reset.token.reveal());
     for (path, status) in [(&first, 404), (&second, 200), (&of_carol, 200), (&reset, 200)] {
         assert_eq!(Browser::new(&s).get(path).await.status, status);

@@ -24,7 +24,7 @@ mod webhooks;
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::user::invite;
+use hermod_operator::user::links::invite;
 use hermod_simulator::carrier::Script;
 use std::net::SocketAddr;
 

@@ -10,10 +10,9 @@ use hermod_operator::customer_request::use_cases::{
 use hermod_operator::customer_request::views::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
-use hermod_operator::inbound::use_cases::decide_review;
-use hermod_operator::inbound::views::DecisionRequest;
 use hermod_operator::money::use_cases::show_balance;
 use hermod_operator::refusal::OperatorRefusal;
+use hermod_operator::review::{DecisionRequest, approve_review, reject_review};
 use hermod_simulator::carrier::Script;
 
 const TO: &str = "+4915112345678";
@@ -37,7 +36,7 @@ async fn open_requests(s: &Scenario) -> Vec<CustomerRequestView> {
 
 async fn accept(s: &Scenario, id: u64, value: Option<&str>) -> Result<CustomerRequestView, OperatorRefusal> {
     let value = value.map(str::to_owned);
-    accept_customer_request(&operator(s), id, AcceptRequest { value, ..AcceptRequest::default() }).await
+    accept_customer_request(&operator(s), id, Some(AcceptRequest { value, ..AcceptRequest::default() })).await
 }
 
 #[tokio::test]
@@ -183,14 +182,14 @@ async fn held_message_is_shown_with_its_decision_and_masked_for_billing() {
     assert!(!masked.text.contains("15112345678") && !masked.text.contains("bit.ly"), "{}", masked.text);
     assert!(!bob.get("/accounts/bob/held").await.text.contains("bit.ly"));
     let decision = |reason: &str| DecisionRequest { by: "olga".to_owned(), reason: reason.to_owned() };
-    decide_review(&operator(&s), 1, false, decision("No short links")).await.expect("a decision");
+    reject_review(&operator(&s), 1, decision("No short links")).await.expect("a decision");
     let declined = owner.get(path).await;
     assert!(
         declined.text.contains("Declined") && declined.text.contains("No short links"),
         "{}",
         declined.text
     );
-    decide_review(&operator(&s), 1, true, decision("")).await.expect("a decision");
+    approve_review(&operator(&s), 1, decision("")).await.expect("a decision");
     let audit = owner.get("/accounts/alice/audit?action=review").await.text;
     for shown in
         ["Rejected review +491********78 (short-links)", "Approved review +491********78 (short-links)"]

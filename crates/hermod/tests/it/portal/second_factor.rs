@@ -5,7 +5,7 @@ use crate::scenario::{Page, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_gateway::secrets::{Secret, totp};
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::user::remove_second_factor;
+use hermod_operator::user::second_factor::remove_second_factor;
 use hermod_simulator::carrier::Script;
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ async fn reset_link_does_not_replace_the_second_factor_and_the_operator_can_remo
     let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
     ann.set_up(&s).await;
     let acting = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
-    let link = hermod_operator::user::invite(&acting, "ann@example.com", None).await.unwrap();
+    let link = hermod_operator::user::links::invite(&acting, "ann@example.com", None).await.unwrap();
     let path = format!("/links/{}", link.token.reveal());
     let form = "password=another+horse+battery&password_again=another+horse+battery";
     let mut other = Browser::new(&s);

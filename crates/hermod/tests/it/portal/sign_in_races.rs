@@ -10,12 +10,12 @@ use hermod_domain::catalogue::{Catalogue, Role};
 use hermod_gateway::gateway::load_catalogue;
 use hermod_gateway::secrets::Secret;
 use hermod_operator::author::{Acting, Author};
-use hermod_operator::user;
-use hermod_operator::user::{
-    Client, Device, Session, SignedIn, UserRefusal, accept_invitation, accept_with_link, change_password,
-    enter_code, find_session, open_session, renew_recovery_codes, sign_in, switch_off_second_factor,
-    wait_for_code,
-};
+use hermod_operator::user::code_sign_in::{enter_code, wait_for_code};
+use hermod_operator::user::invitations::{accept_invitation, accept_with_link};
+use hermod_operator::user::second_factor::{renew_recovery_codes, switch_off_second_factor};
+use hermod_operator::user::sessions::{Client, Session, SignedIn, find_session, open_session};
+use hermod_operator::user::sign_in::{Device, change_password};
+use hermod_operator::user::{UserRefusal, links, sign_in};
 use hermod_simulator::carrier::Script;
 use hermod_store::CatalogueChange;
 use std::time::Duration;
@@ -26,9 +26,9 @@ const CHOOSE: &str = "password=another+horse+battery&password_again=another+hors
 
 /// Chooses another password with a link of the operator.
 async fn use_link(s: &Scenario) {
-    let link = user::invite(&acting(s), ANN, None).await.expect("a link");
+    let link = links::invite(&acting(s), ANN, None).await.expect("a link");
     let used =
-        user::use_link(s.gateway(), link.token.reveal(), &Secret::new(NEW_PASSWORD), None).await.map(drop);
+        links::use_link(s.gateway(), link.token.reveal(), &Secret::new(NEW_PASSWORD), None).await.map(drop);
     assert_eq!(used, Ok(()));
 }
 
@@ -47,7 +47,7 @@ async fn session_of(s: &Scenario, browser: &Browser) -> Session {
 }
 
 async fn sign_in(s: &Scenario, password: &str) -> SignedIn {
-    let signed_in = user::sign_in(s.gateway(), ANN, &Secret::new(password), Device::default()).await;
+    let signed_in = sign_in::sign_in(s.gateway(), ANN, &Secret::new(password), Device::default()).await;
     signed_in.expect("the password is right")
 }
 
@@ -92,7 +92,7 @@ async fn session_that_a_link_has_ended_changes_neither_second_factor_nor_members
     let catalogue = s.gateway().catalogue();
     let bob = catalogue.accounts().find(|(_, view)| view.name == "bob").expect("an account").0;
     assert_eq!(accept_invitation(&acting, &session, bob).await, changed);
-    let link = user::invite(&acting, ANN, Some(("bob", Role::Viewer))).await.expect("a link");
+    let link = links::invite(&acting, ANN, Some(("bob", Role::Viewer))).await.expect("a link");
     assert_eq!(accept_with_link(&acting, &session, link.token.reveal()).await, changed);
     let catalogue = s.gateway().catalogue();
     let (_, user) = catalogue.users().find(ANN).expect("a user");

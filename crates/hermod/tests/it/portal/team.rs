@@ -4,7 +4,7 @@ use super::mail_server::{MailServer, link_in};
 use super::{Browser, PASSWORD, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
-use hermod_operator::user::team_row_id;
+use hermod_operator::user::team::team_row_id;
 use hermod_simulator::carrier::Script;
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::hex_codes::HexTag;
 use crate::entry::names::NameForm;
 use crate::kind::Kind;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::carrier::{
     DefaultAlphabet, IdConversion, LinkBinds, LongMessages, ReceiptSyntax, SmppVersion, ValidityFormat,
 };

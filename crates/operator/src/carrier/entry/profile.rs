@@ -3,7 +3,7 @@
 use crate::carrier::entry::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
 use crate::carrier::entry::{WantedCarrier, whole_ms};
 use crate::entry::hex_codes::HexTag;
-use crate::setup::ProvisionRefusal;
+use crate::refusal::ProvisionRefusal;
 use hermod_domain::carrier::Profile;
 use hermod_gateway::config::Period;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::entry::last_applied::LastApplied;
 use crate::entry::plan::Plan;
 use crate::kind::Kind;
 use crate::setup::file_entries::WantedSetup;
-use crate::setup::planning;
+use crate::setup::plan;
 use crate::setup::tests::{NOW, pepper, source};
 use hermod_store::CatalogueRow;
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ fn rows_of(text: &str) -> Vec<CatalogueRow> {
 
 fn planned(text: &str, rows: Vec<CatalogueRow>) -> Result<Plan, String> {
     let wanted = WantedSetup::parse(&source(text)).map_err(|error| error.to_string())?;
-    planning::plan(&wanted, rows, LastApplied::default(), &pepper(), NOW).map_err(|error| error.to_string())
+    plan(&wanted, rows, LastApplied::default(), &pepper(), NOW).map_err(|error| error.to_string())
 }
 
 fn fields_of(kind: Kind) -> Vec<(String, RefOr<Schema>)> {

@@ -1,8 +1,9 @@
 //! Tests of entries as JSON: same rules and errors as in a file.
 
 use crate::entry::fields::{EntryField, field_of, fields_of};
+use crate::http::json::parse_object;
 use crate::kind::Kind;
-use crate::setup::json::{check_fields, merged, parse_object, wanted_entry, wanted_whole};
+use crate::setup::json::{check_fields, merged, wanted_entry, wanted_whole};
 use serde_json::{Map, Value, json};
 
 fn object(value: Value) -> Map<String, Value> {

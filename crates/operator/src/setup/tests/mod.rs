@@ -78,7 +78,7 @@ async fn apply(
 
 /// Carries a plan out as the operator.
 async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
-    crate::setup::carry_out(store, plan, &Author::operator(None), now).await
+    crate::entry::carry_out::carry_out(store, plan, &Author::operator(None), now).await
 }
 
 /// Applies a file and describes each change briefly.

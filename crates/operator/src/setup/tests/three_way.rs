@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::entry::export::shown_one;
-use crate::secret_rotation::Replacement;
-use crate::secret_rotation::rotate_connection_password;
-use crate::secret_rotation::rotate_key_secret;
+use crate::rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 use crate::setup::file_entries::Removal;
 use crate::setup::json::merged;
 use hermod_gateway::secrets::{Secret, passwords};

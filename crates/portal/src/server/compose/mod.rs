@@ -26,9 +26,9 @@ use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_gateway::app::{Caller, Submitted, find_replay, note_page_send, preview_message, submit_message};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::random_token;
-use hermod_operator::inbound::use_cases::show_review;
 use hermod_operator::inbox::find_inbound;
 use hermod_operator::message::history;
+use hermod_operator::review::show_review;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
     if query.again.is_empty() {
         return Ok(ComposeForm::default());
     }
-    let found = history::show_message(gateway, Some(&member.account_name), &query.again).await?.message;
+    let found = history::show_message_of(gateway, member.account, &query.again).await?.message;
     let stored = MessageId::parse(&found.id).ok_or(NoPage::NotFound)?;
     let text = gateway.store.messages().text(member.account, stored).await.ok().flatten();
     Ok(ComposeForm {

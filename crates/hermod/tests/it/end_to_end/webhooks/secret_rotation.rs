@@ -5,7 +5,7 @@ use hermod_gateway::secrets::Secret;
 use hermod_operator::account;
 use hermod_operator::account::Rotation;
 use hermod_operator::author::Author;
-use hermod_operator::setup;
+use hermod_operator::entry::carry_out;
 
 const NEW: &str = "alices-other-webhook-secret";
 
@@ -15,7 +15,7 @@ async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
     let rows = gateway.store.setup().rows().await.expect("a catalogue");
     let plan = account::rotate(rows, &gateway.pepper, "alice", &step, gateway.clock.now());
     let plan = plan.map_err(|refusal| refusal.to_string())?;
-    setup::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())
+    carry_out::carry_out(&gateway.store, &plan, &Author::operator(None), gateway.clock.now())
         .await
         .expect("it can be stored");
     gateway.set_catalogue(plan.catalogue);

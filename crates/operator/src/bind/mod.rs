@@ -1,4 +1,0 @@
-//! Customers' binds.
-
-pub mod use_cases;
-pub mod views;

@@ -1,4 +1,0 @@
-//! Delivery statistics.
-
-pub mod use_cases;
-pub mod views;

@@ -1,4 +1,0 @@
-//! Destinations.
-
-pub mod use_cases;
-pub mod views;

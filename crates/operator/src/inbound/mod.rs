@@ -1,5 +1,0 @@
-//! Inbound messages.
-
-pub(crate) mod routes;
-pub mod use_cases;
-pub mod views;

@@ -1,5 +1,0 @@
-//! Maintenance.
-
-pub(crate) mod routes;
-pub mod use_cases;
-pub mod views;

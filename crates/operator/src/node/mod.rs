@@ -1,4 +1,0 @@
-//! Nodes.
-
-pub mod use_cases;
-pub mod views;

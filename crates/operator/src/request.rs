@@ -1,0 +1,449 @@
+//! The request log: what customers called, why it was rejected, and what to do about it.
+
+use crate::csv::{Cell, push_row};
+use crate::export::{PAGE_ROWS, PageRead, Pages, Rows};
+use crate::http::response::CSV;
+use crate::http::routes::{Routes, doc};
+use crate::input::one_of;
+use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of};
+use crate::refusal::OperatorRefusal;
+use crate::views::paging::{Limit, RowNumber};
+use hermod_domain::refusal::published::PUBLISHED;
+use hermod_gateway::gateway::Gateway;
+use hermod_store::record::{Replay, RequestEntry, RequestFilter, RequestKind, Scope};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct RequestsQuery {
+    /// Only requests of this account.
+    pub account: Option<String>,
+    /// Only requests that were rejected with this code.
+    #[param(example = "INSUFFICIENT_CREDIT")]
+    pub code: Option<String>,
+    /// `http`, `submit` or `bind`.
+    #[param(pattern = "^(http|submit|bind)$")]
+    pub kind: Option<String>,
+    /// The `X-Request-Id` of an HTTP request.
+    pub request: Option<String>,
+    /// `true`: only rejected requests.
+    pub rejected: Option<bool>,
+    /// At this time or later: a time such as `2026-11-15T09:30:00Z`, a UTC day, or how long ago, such as `2h`.
+    pub since: Option<String>,
+    /// Before this time.
+    pub until: Option<String>,
+    /// `next` of the previous page.
+    pub cursor: Option<RowNumber>,
+    /// How many at most; 100 by default.
+    pub limit: Option<Limit>,
+}
+
+/// A request of a customer. Has no body, no secret and no phone number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RequestView {
+    pub at: String,
+    /// Null if the credentials name no account.
+    #[schema(examples("shop"))]
+    pub account: Option<String>,
+    pub connection: Option<String>,
+    /// `http`, `submit` or `bind`.
+    #[schema(examples("http"))]
+    pub kind: String,
+    /// What was called.
+    #[schema(examples("POST /api/v1/sms"))]
+    pub operation: String,
+    /// The API key or system_id as given.
+    pub who: String,
+    pub address: Option<String>,
+    /// The HTTP status or the `command_status` of SMPP.
+    #[schema(examples(402))]
+    pub status: u32,
+    /// The code of the error; null if the request succeeded.
+    #[schema(examples("INSUFFICIENT_CREDIT"))]
+    pub code: Option<String>,
+    /// Why it was rejected, in the words that the customer got; empty if it succeeded.
+    pub reason: String,
+    pub took_ms: u32,
+    /// The `X-Request-Id` of an HTTP request.
+    pub request: Option<String>,
+    /// Whether its idempotency key was used before: `no`, `same` (with the same request) or `mismatch`.
+    #[schema(examples("no"))]
+    pub replay: String,
+    /// The message that it submitted or named.
+    pub message_id: Option<String>,
+}
+
+impl RequestView {
+    /// Makes the view of a request whose account and connection have these names.
+    pub fn new(entry: &RequestEntry, account: Option<String>, connection: Option<String>) -> RequestView {
+        RequestView {
+            at: entry.at.to_iso(),
+            account,
+            connection,
+            kind: kind_text(entry.kind).to_owned(),
+            operation: entry.operation.to_string(),
+            who: entry.who.to_string(),
+            address: entry.address.map(|address| address.to_string()),
+            status: entry.status,
+            code: entry.code.as_ref().map(ToString::to_string),
+            reason: entry.reason.to_string(),
+            took_ms: entry.took_ms,
+            request: entry.request.as_ref().map(ToString::to_string),
+            replay: replay_text(entry.replay).to_owned(),
+            message_id: entry.message.map(|message| message.to_string()),
+        }
+    }
+}
+
+/// Returns a kind of request as it is written.
+pub(crate) const fn kind_text(kind: RequestKind) -> &'static str {
+    match kind {
+        RequestKind::Http => "http",
+        RequestKind::Submit => "submit",
+        RequestKind::Bind => "bind",
+    }
+}
+
+const fn replay_text(replay: Replay) -> &'static str {
+    match replay {
+        Replay::No => "no",
+        Replay::Same => "same",
+        Replay::Mismatch => "mismatch",
+    }
+}
+
+/// A page of the request log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RequestsView {
+    /// The newest first.
+    pub items: Vec<RequestView>,
+    /// The cursor of the next page; null on the last page.
+    pub next: Option<u64>,
+    pub record: RecordView,
+}
+
+/// Rejected requests by code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RequestGroupsView {
+    pub since: String,
+    pub until: String,
+    /// The most frequent code first.
+    pub items: Vec<RequestGroupView>,
+    pub record: RecordView,
+}
+
+/// The rejected requests with one code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RequestGroupView {
+    #[schema(examples("INSUFFICIENT_CREDIT"))]
+    pub code: String,
+    pub count: u64,
+    /// What the customer or the operator can do.
+    pub what_to_do: String,
+    /// The latest one.
+    pub last: Option<RequestView>,
+}
+
+/// How far back rejected requests are grouped if the query does not say.
+const GROUPS_BACK: Duration = Duration::from_secs(86_400);
+const KINDS: [RequestKind; 3] = [RequestKind::Http, RequestKind::Submit, RequestKind::Bind];
+
+/// Parses what to look for, and in whose requests.
+fn request_filter(
+    gateway: &Gateway,
+    query: &RequestsQuery,
+) -> Result<(Scope, RequestFilter), OperatorRefusal> {
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let kind = query.kind.as_deref().map(|text| one_of("kind", text, KINDS, kind_text)).transpose()?;
+    let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), gateway.clock.now())?;
+    let filter = RequestFilter {
+        who: None,
+        code: query.code.clone(),
+        kind,
+        request: query.request.clone(),
+        rejected: query.rejected.unwrap_or(false),
+        from,
+        until,
+    };
+    Ok((scope, filter))
+}
+
+/// Returns a page of the request log, newest first.
+pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestsView, OperatorRefusal> {
+    let (scope, filter) = request_filter(gateway, &query)?;
+    let before = query.cursor.map(u64::from);
+    let page = gateway.store.record().request_log(scope, filter, before, Limit::of(query.limit)).await?;
+    let names = Names::of(gateway);
+    Ok(RequestsView {
+        items: page.rows.iter().map(|(_, entry)| request_view(&names, entry)).collect(),
+        next: page.next,
+        record: page.status.into(),
+    })
+}
+
+/// Returns the rejected requests by code, with what to do about each.
+pub async fn group_requests(
+    gateway: &Gateway,
+    query: RequestsQuery,
+) -> Result<RequestGroupsView, OperatorRefusal> {
+    let scope = scope_of(gateway, query.account.as_deref())?;
+    let now = gateway.clock.now();
+    let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
+    let until = end_or_now(until, now);
+    let from = from.unwrap_or_else(|| until.minus(GROUPS_BACK));
+    let groups = gateway.store.record().refusal_groups(scope, from, until).await?;
+    let names = Names::of(gateway);
+    let items = groups.iter().map(|group| RequestGroupView {
+        code: group.code.to_string(),
+        count: group.count,
+        what_to_do: remedy(&group.code, group.last.as_ref()).to_owned(),
+        last: group.last.as_ref().map(|last| request_view(&names, last)),
+    });
+    Ok(RequestGroupsView {
+        since: from.to_iso(),
+        until: until.to_iso(),
+        items: items.collect(),
+        record: gateway.store.record().status().into(),
+    })
+}
+
+fn request_view(names: &Names, entry: &RequestEntry) -> RequestView {
+    let account = entry.account.map(|account| names.account(account));
+    let connection = entry.connection.map(|connection| names.connection(connection));
+    RequestView::new(entry, account, connection)
+}
+
+/// Exports the request log, newest first.
+pub async fn export_requests(gateway: &Arc<Gateway>, query: RequestsQuery) -> Result<Rows, OperatorRefusal> {
+    let (scope, filter) = request_filter(gateway, &query)?;
+    Rows::begin(gateway, "requests", scope, &REQUEST_HEADINGS, RequestPages { scope, filter, before: None })
+        .await
+}
+
+struct RequestPages {
+    scope: Scope,
+    filter: RequestFilter,
+    before: Option<u64>,
+}
+
+impl Pages for RequestPages {
+    fn read<'a>(&'a mut self, gateway: &'a Gateway, csv: &'a mut String) -> PageRead<'a> {
+        Box::pin(async move {
+            let log = gateway.store.record();
+            let page = log.request_log(self.scope, self.filter.clone(), self.before, PAGE_ROWS).await?;
+            let names = Names::of(gateway);
+            page.rows.iter().for_each(|(_, entry)| push_request(csv, &request_view(&names, entry)));
+            self.before = page.next;
+            Ok(page.next.is_some())
+        })
+    }
+}
+
+const REQUEST_HEADINGS: [&str; 14] = [
+    "at",
+    "account",
+    "connection",
+    "kind",
+    "operation",
+    "who",
+    "address",
+    "status",
+    "code",
+    "reason",
+    "took_ms",
+    "request",
+    "replay",
+    "message_id",
+];
+
+fn push_request(csv: &mut String, request: &RequestView) {
+    let cells = [
+        Cell::Text(&request.at),
+        Cell::text(request.account.as_ref()),
+        Cell::text(request.connection.as_ref()),
+        Cell::Text(&request.kind),
+        Cell::Text(&request.operation),
+        Cell::Text(&request.who),
+        Cell::text(request.address.as_ref()),
+        Cell::Number(request.status.to_string()),
+        Cell::text(request.code.as_ref()),
+        Cell::Text(&request.reason),
+        Cell::Number(request.took_ms.to_string()),
+        Cell::text(request.request.as_ref()),
+        Cell::Text(&request.replay),
+        Cell::text(request.message_id.as_ref()),
+    ];
+    push_row(csv, &cells);
+}
+
+/// Where no row fits.
+const UNKNOWN: &str = "Read the reason of the latest request; docs/smpp.md lists the statuses of SMPP.";
+
+/// Reasons of rejected binds, as the request log has them.
+const BIND_REASONS: &[(&str, &str)] = &[
+    ("wrong credentials", "Check the system_id and the password; set a new one with hermod connection set."),
+    ("password too long", "A password has 8 characters: check the settings of the customer's software."),
+    (
+        "invalid length of system_id",
+        "A system_id has 1 to 15 characters: check the settings of the customer's software.",
+    ),
+    (
+        "wrong system_type",
+        "Set the system_type of the connection in the customer's software, or remove it from the connection.",
+    ),
+    (
+        "address not allowed",
+        "Add the address to the allow-list of the connection with hermod connection set.",
+    ),
+    ("TLS required", "Bind to the TLS port, or allow plain binds on the connection."),
+    ("bind type not allowed", "Use a bind type that the connection allows, or allow this one."),
+    (
+        "maximum number of binds reached",
+        "Close binds that are not used (hermod binds), or raise max_binds of the connection.",
+    ),
+    (
+        "closed",
+        "The account or the connection is closed: open it again with hermod account set or hermod connection set.",
+    ),
+    ("stopping", "The gateway was shutting down: the customer's software binds again by itself."),
+    ("too many sessions", "Raise [smpp] max_sessions, or find out who opens so many connections."),
+    (
+        "too many password checks in progress",
+        "Many binds came at once: the customer's software tries again by itself.",
+    ),
+];
+
+/// Statuses of SMPP that have no row in the catalogue of errors.
+const STATUSES: &[(&str, &str)] = &[
+    ("ESME_RINVMSGLEN", "Correct the length of the text or of short_message: sm_length must match it."),
+    (
+        "ESME_RINVCMDLEN",
+        "The PDU could not be parsed: check the customer's software, or trace it with hermod links.",
+    ),
+    ("ESME_RINVCMDID", "The operation is not supported: use submit_sm."),
+    ("ESME_RINVBNDSTS", "A receiver cannot submit: bind as a transmitter or transceiver."),
+    ("ESME_RINVSRCADR", "Correct source_addr, its TON and its NPI."),
+    ("ESME_RINVDSTADR", "Correct destination_addr: digits in international form, with TON 1."),
+    ("ESME_RINVPASWD", "Check the system_id and the password."),
+    ("ESME_RINVSYSID", "A system_id has 1 to 15 characters."),
+    ("ESME_RINVSYSTYP", "Set the system_type of the connection in the customer's software."),
+    ("ESME_RBINDFAIL", "The reason of the latest bind says what was not allowed."),
+    ("ESME_RALYBND", "The session is bound already: do not bind twice on one connection."),
+    (
+        "ESME_RTHROTTLED",
+        "Send more slowly, or raise the rate of the account with hermod account set NAME smpp_rate=N.",
+    ),
+    ("ESME_RMSGQFUL", "Try again later: a limit or the queue is full."),
+    (
+        "ESME_RSYSERR",
+        "The gateway could not store the message: its log has the cause. The customer tries again.",
+    ),
+    ("ESME_RINVSCHED", "Correct schedule_delivery_time."),
+    ("ESME_RINVEXPIRY", "Correct validity_period."),
+    ("ESME_RINVESMCLASS", "Correct esm_class."),
+    ("ESME_RINVREGDLVFLG", "Correct registered_delivery."),
+    ("ESME_RINVNUMDESTS", "Correct the number of destinations of submit_multi."),
+    ("ESME_RSUBMITFAIL", "The reason of the latest submit says what was rejected."),
+];
+
+/// Returns what to do about requests with this code, of which `last` is the latest.
+pub(crate) fn remedy(code: &str, last: Option<&RequestEntry>) -> &'static str {
+    let by_reason = || {
+        let bind = last.filter(|last| last.kind == RequestKind::Bind)?;
+        found(BIND_REASONS, &bind.reason)
+    };
+    let published = || PUBLISHED.iter().find(|row| row.code == code).map(|row| row.what_to_do);
+    by_reason().or_else(published).or_else(|| found(STATUSES, code)).unwrap_or(UNKNOWN)
+}
+
+fn found(rows: &[(&str, &'static str)], wanted: &str) -> Option<&'static str> {
+    rows.iter().find(|(name, _)| *name == wanted).map(|(_, remedy)| *remedy)
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.section(
+        "Requests",
+        "Which calls, submits and binds of customers were rejected, and why. Kept for [retention] requests, 7 days by default.",
+    );
+    routes.get(
+        "/requests",
+        list_requests,
+        doc("listRequests", "List requests of customers", "The newest first.")
+            .details("Every rejected request, and up to 5 successful ones per second and account.")
+            .errors(&ERRORS),
+    );
+    routes.get(
+        "/requests.csv",
+        export_requests,
+        doc("exportRequests", "Export requests of customers", "A CSV file, the newest request first.")
+            .errors(&ERRORS)
+            .errors(&["EXPORTS_RUNNING"])
+            .without("cursor")
+            .without("limit")
+            .media(CSV),
+    );
+    routes.get(
+        "/requests/groups",
+        group_requests,
+        doc(
+            "groupRequests",
+            "Group rejected requests by code",
+            "The most frequent code first, with what to do about it.",
+        )
+        .errors(&ERRORS)
+        .without("code")
+        .without("kind")
+        .without("request")
+        .without("rejected")
+        .without("cursor")
+        .without("limit"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::time::Timestamp;
+    use hermod_store::record::Replay;
+
+    fn entry(kind: RequestKind, reason: &str) -> RequestEntry {
+        RequestEntry {
+            at: Timestamp::EPOCH,
+            account: None,
+            connection: None,
+            kind,
+            operation: "x".into(),
+            who: "x".into(),
+            address: None,
+            status: 1,
+            code: None,
+            reason: reason.into(),
+            took_ms: 0,
+            request: None,
+            replay: Replay::No,
+            message: None,
+        }
+    }
+
+    #[test]
+    fn every_code_of_the_catalogue_has_its_own_remedy() {
+        for row in PUBLISHED {
+            assert_eq!(remedy(row.code, Some(&entry(RequestKind::Http, ""))), row.what_to_do);
+        }
+    }
+
+    #[test]
+    fn remedy_of_a_bind_follows_from_its_reason() {
+        let bind = entry(RequestKind::Bind, "address not allowed");
+        assert!(remedy("ESME_RBINDFAIL", Some(&bind)).starts_with("Add the address"));
+        let other = entry(RequestKind::Bind, "a new reason");
+        assert!(remedy("ESME_RBINDFAIL", Some(&other)).starts_with("The reason of the latest"));
+        assert!(
+            remedy("ESME_RTHROTTLED", Some(&entry(RequestKind::Submit, ""))).starts_with("Send more slowly")
+        );
+        assert_eq!(remedy("0x00000400", Some(&entry(RequestKind::Submit, ""))), UNKNOWN);
+    }
+}
