@@ -1,6 +1,6 @@
 //! Dependencies between layers. The table below lists the allowed dependencies of each crate, and the paths that crates
 //! without I/O must not use. In the gateway, `app` uses no protocol and no edge uses another; in the store, only one folder
-//! uses SQLite.
+//! uses SQLite; in the operator's side, the parts of a subject point one way and only its routes know HTTP.
 
 use std::collections::BTreeSet;
 
@@ -113,6 +113,26 @@ const BACKEND_FOLDERS: &[Ban] = &[
     Ban { path: "crate::postgres", instead: "ask a backend, so that another database can answer" },
 ];
 
+const OPERATOR: &str = "crates/operator/src/";
+
+/// The parts of a subject of the operator's side, by the name of their file or folder, and the modules that each must not name.
+/// A file with two of the names is the first that is listed here. A subject of one file has all parts.
+const PARTS: [(&str, &[&str]); 6] = [
+    ("api", &[]),
+    ("routes", &["api"]),
+    ("entry", &["api", "http", "routes", "setup", "use_cases"]),
+    ("views", &["api", "http", "routes", "use_cases"]),
+    ("use_cases", &["api", "http", "routes"]),
+    ("", &["api"]),
+];
+
+/// Crates of HTTP, which only routes and what they share may name.
+const HTTP: &[Ban] = &[
+    Ban { path: "axum", instead: "let a route or `http/` translate" },
+    Ban { path: "hyper", instead: "let a route or `http/` translate" },
+    Ban { path: "http_body_util", instead: "let a route or `http/` translate" },
+];
+
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let files = rust_files(tree);
     let edges = edge_names(&files);
@@ -135,6 +155,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
             }
         }
         found.extend(check_edge(file.path, &edges, &paths));
+        found.extend(check_subject(file.path, &paths));
     }
     found
 }
@@ -207,6 +228,26 @@ fn check_edge(path: &str, edges: &BTreeSet<String>, paths: &[NamedPath]) -> Vec<
         {
             let message =
                 format!("edge {own} names edge {other}: what both need belongs in app or beside the edges");
+            found.push(Violation::new(path, named.line, message));
+        }
+    }
+    found
+}
+
+fn check_subject(path: &str, paths: &[NamedPath]) -> Vec<Violation> {
+    let (Some(file), Some((_, module))) = (path.strip_prefix(OPERATOR), module_of(path)) else {
+        return Vec::new();
+    };
+    let is =
+        |part: &str| part.is_empty() || file.trim_end_matches(".rs").split('/').any(|piece| piece == part);
+    let (part, above) = PARTS.iter().find(|(part, _)| is(part)).expect("the last row is every file");
+    let knows_http = ["api", "http", "routes"].into_iter().any(is);
+    let mut found = check_bans(path, if knows_http { &[] } else { HTTP }, paths);
+    for named in paths {
+        let full = absolute(&module, named);
+        if let Some(segment) = full.iter().find(|segment| above.contains(&segment.as_str())) {
+            let part = if part.is_empty() { "a subject" } else { part };
+            let message = format!("{} does not belong here: {part} is below {segment}", named.text());
             found.push(Violation::new(path, named.line, message));
         }
     }

@@ -196,3 +196,54 @@ fn store_names_sqlite_in_its_folder_and_where_backends_are_listed() {
         ],
     );
 }
+
+#[test]
+fn parts_of_a_subject_point_one_way() {
+    for (file, code, expect) in [
+        (
+            "price/entry.rs",
+            "use crate::setup::json;",
+            "1: crate::setup::json does not belong here: entry is below setup",
+        ),
+        (
+            "carrier/entry/details.rs",
+            "use crate::http::body;",
+            "1: crate::http::body does not belong here: entry is below http",
+        ),
+        (
+            "money/views.rs",
+            "use super::use_cases::post;",
+            "1: super::use_cases::post does not belong here: views is below use_cases",
+        ),
+        (
+            "money/use_cases.rs",
+            "fn f() { super::routes::routes() }",
+            "1: super::routes::routes does not belong here: use_cases is below routes",
+        ),
+        (
+            "bind.rs",
+            "use crate::api::document;",
+            "1: crate::api::document does not belong here: a subject is below api",
+        ),
+        ("money/routes.rs", "use crate::http::routes::doc;\nuse crate::money::use_cases::post;", ""),
+        ("bind.rs", "use crate::http::routes::doc;\nuse crate::carrier::use_cases::resume;", ""),
+        ("money/use_cases.rs", "use hermod_gateway::http::Source;", ""),
+        ("api/mod.rs", "use crate::money::routes;", ""),
+    ] {
+        check_source(&format!("crates/operator/src/{file}"), code, expect);
+    }
+}
+
+#[test]
+fn only_routes_and_what_they_share_know_http() {
+    for file in ["http/body.rs", "api/mod.rs", "money/routes.rs"] {
+        check_source(&format!("crates/operator/src/{file}"), "use axum::Json;", "");
+    }
+    for file in ["bind.rs", "money/use_cases.rs", "user/mod.rs"] {
+        check_source(
+            &format!("crates/operator/src/{file}"),
+            "use axum::Json;",
+            "1: axum::Json does not belong in this layer: let a route or `http/` translate",
+        );
+    }
+}
