@@ -196,7 +196,7 @@ mod tests {
         for built in ["rusqlite", "ring", "tokio", "hermod-store", "cc"] {
             assert!(named(&bill, built).is_some(), "{built}");
         }
-        for only_tests in ["proptest", "sms_splitter", "xtask"] {
+        for only_tests in ["proptest", "sms_splitter", "pulldown-cmark", "xtask"] {
             assert!(named(&bill, only_tests).is_none(), "{only_tests}");
         }
         let sqlite = named(&bill, "sqlite").expect("SQLite is compiled in");

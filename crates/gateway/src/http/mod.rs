@@ -1,5 +1,5 @@
 //! The HTTP server of both APIs: accepts connections, enforces limits and timeouts, determines the client address,
-//! checks the framing, and renders an API's document as a page.
+//! checks the framing, and serves an API's document and its page.
 
 mod admission;
 pub mod body_memory;
@@ -10,8 +10,6 @@ mod listener;
 pub(crate) mod no_answer;
 mod observed_stream;
 pub mod openapi_errors;
-#[cfg(test)]
-pub(crate) mod openapi_examples;
 pub mod openapi_page;
 pub mod pages;
 pub(crate) mod peer_address;

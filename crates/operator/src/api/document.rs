@@ -38,9 +38,12 @@ In entries amounts are texts, as in a file; in all other responses they are exac
 
 An error means that nothing was changed.";
 
-static OPERATOR_API: LazyLock<Published> = LazyLock::new(|| Published::new(&document(), OPERATOR_ERRORS));
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operator-openapi.html"));
+const JSON: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operator-openapi.json"));
 
-/// The document and its page, made at the first request.
+static OPERATOR_API: LazyLock<Published> = LazyLock::new(|| Published::new(JSON, PAGE));
+
+/// Returns the document and its page, as they are recorded.
 pub(crate) fn published() -> &'static Published {
     &OPERATOR_API
 }

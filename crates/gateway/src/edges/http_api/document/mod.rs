@@ -8,11 +8,10 @@ pub mod webhook_bodies;
 
 use super::paths::ApiRoute;
 use crate::http::openapi_errors;
-use crate::http::openapi_page::{PageFrame, Published, render_in};
+use crate::http::openapi_page::{PageFrame, Published};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use hermod_domain::refusal::published::PUBLISHED;
 use std::sync::LazyLock;
 use utoipa::ToSchema;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -44,16 +43,20 @@ Amounts are exact decimal numbers in the account's currency. Ids are strings. Ti
 A connection has a limit of requests per second, ten unless agreed otherwise, shared by all its keys. \
 `X-RateLimit-Remaining` and `RateLimit` show what is left.";
 
-static CUSTOMER_API: LazyLock<Published> = LazyLock::new(|| Published::new(&document(), PUBLISHED));
+/// The page of the document, which [`PageFrame`] completes.
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.html"));
+const JSON: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json"));
 
-/// Returns the document and its page, generated on first use.
+static CUSTOMER_API: LazyLock<Published> = LazyLock::new(|| Published::new(JSON, PAGE));
+
+/// Returns the document and its page, as they are recorded.
 pub(super) fn published() -> &'static Published {
     &CUSTOMER_API
 }
 
 /// Returns the page of the document in a frame of the caller's.
 pub fn page_in(frame: PageFrame<'_>) -> String {
-    render_in(&document(), PUBLISHED, frame)
+    frame.around(PAGE)
 }
 
 /// Redirects a browser from `/` to the documentation page.

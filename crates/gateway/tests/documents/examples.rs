@@ -1,6 +1,6 @@
-//! Checks the examples of an API document against their schemas, for the tests of both documents.
+//! Checks the examples of an API document against their schemas.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Returns the places of examples that are not of a type of their schema.
 pub(crate) fn mismatches(document: &Value) -> Vec<String> {
@@ -83,21 +83,16 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn example_of_another_type_is_found() {
-        let parameter =
-            |example: Value| json!({"parameters": [{"schema": {"type": "integer"}, "example": example}]});
-        assert_eq!(mismatches(&parameter(json!(7))), Vec::<String>::new());
-        assert_eq!(mismatches(&parameter(json!("7"))), ["/parameters/0: \"7\""]);
-        let list =
-            json!({"type": ["array", "null"], "items": {"type": "string"}, "examples": [["FR"], "FR", [1]]});
-        assert_eq!(mismatches(&list), [": \"FR\"", ": [1]"]);
-        let body = json!({"schema": {"$ref": "#/s"}, "example": {"a": 1}, "s": {"type": "object", "required": ["b"]}});
-        assert_eq!(mismatches(&body), [": {\"a\":1}"]);
-    }
+#[test]
+fn example_of_another_type_is_found() {
+    let parameter =
+        |example: Value| json!({"parameters": [{"schema": {"type": "integer"}, "example": example}]});
+    assert_eq!(mismatches(&parameter(json!(7))), Vec::<String>::new());
+    assert_eq!(mismatches(&parameter(json!("7"))), ["/parameters/0: \"7\""]);
+    let list =
+        json!({"type": ["array", "null"], "items": {"type": "string"}, "examples": [["FR"], "FR", [1]]});
+    assert_eq!(mismatches(&list), [": \"FR\"", ": [1]"]);
+    let body =
+        json!({"schema": {"$ref": "#/s"}, "example": {"a": 1}, "s": {"type": "object", "required": ["b"]}});
+    assert_eq!(mismatches(&body), [": {\"a\":1}"]);
 }
