@@ -256,7 +256,7 @@ impl Model {
             *self.balance(account) += cost;
         }
         self.touched.insert(message);
-        self.expect_report(message, event, &before, &moved);
+        self.expect_status_report(message, event, &before, &moved);
         true
     }
 

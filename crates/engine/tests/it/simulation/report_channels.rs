@@ -62,7 +62,7 @@ impl BoundReceivers for Receivers {
 
 impl Model {
     /// Expects the report of an event. A final status is reported once, and UNKNOWN once before it.
-    pub(super) fn expect_report(
+    pub(super) fn expect_status_report(
         &mut self,
         message: MessageId,
         event: PartEvent,
