@@ -195,7 +195,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         copy_database,
         doc("makeBackup", "Back up the database", "The copy is complete and durable.")
             .running_only()
-            .from_here()
+            .local_only()
             .ends_when_stopping()
             .details(
                 "Only for callers on the gateway's own machine. The gateway writes the copy a few pages at a time between \

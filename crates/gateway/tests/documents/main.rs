@@ -10,7 +10,7 @@ use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
 use hermod_gateway::edges::http_api::document::document as customer_document;
 use hermod_operator::api::document::document as operator_document;
-use hermod_operator::use_cases::OPERATOR_ERRORS;
+use hermod_operator::refusal::published::OPERATOR_ERRORS;
 use std::path::Path;
 use utoipa::openapi::OpenApi;
 

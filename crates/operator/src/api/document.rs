@@ -2,7 +2,6 @@
 //! catalogue.
 
 use crate::http::{BASE, routes};
-use crate::refusal::published::OPERATOR_ERRORS;
 use crate::setup::schemas;
 use crate::views::paging::{Limit, RowNumber};
 use hermod_gateway::http::openapi_errors;

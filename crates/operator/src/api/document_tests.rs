@@ -1,7 +1,7 @@
 //! Compares the document with the catalogue of errors and with provision files.
 
 use super::*;
-use crate::use_cases::OPERATOR_ERRORS;
+use crate::refusal::published::OPERATOR_ERRORS;
 use std::collections::BTreeSet;
 
 fn json() -> serde_json::Value {

@@ -82,15 +82,15 @@ impl Routes {
         if doc.response.is_none() {
             self.schemas.append(&mut described.schemas);
         }
-        let Doc { running_only, from_here, ends_when_stopping, .. } = doc;
+        let Doc { running_only, local_only, ends_when_stopping, .. } = doc;
         let respond = move |State(api): State<Arc<OperatorApi>>, request: Request| async move {
             if running_only && !api.is_running {
                 return Err(OperatorRefusal::NotRunning);
             }
             let stopping = ends_when_stopping.then(|| api.workers.stopping());
             let call = Call::read(api, request).await?;
-            if from_here {
-                call.expect_from_here()?;
+            if local_only {
+                call.expect_local()?;
             }
             let Some(stopping) = stopping else { return use_case.run(call).await };
             tokio::select! {
@@ -121,7 +121,7 @@ pub(crate) struct Doc {
     response: Option<RefOr<Schema>>,
     media: &'static str,
     running_only: bool,
-    from_here: bool,
+    local_only: bool,
     ends_when_stopping: bool,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn doc(id: impl Into<String>, summary: impl Into<String>, ok: &'stati
         response: None,
         media: JSON,
         running_only: false,
-        from_here: false,
+        local_only: false,
         ends_when_stopping: false,
     }
 }
@@ -166,8 +166,8 @@ impl Doc {
     }
 
     /// Only for callers on this machine, also where others may use the operator API: the request names a path.
-    pub(crate) fn from_here(self) -> Doc {
-        Doc { from_here: true, ..self }
+    pub(crate) fn local_only(self) -> Doc {
+        Doc { local_only: true, ..self }
     }
 
     /// May take minutes; a gateway that stops does not wait for it.

@@ -213,7 +213,7 @@ impl Call {
 
     /// Rejects requests but those of this process and of direct callers on this machine, also where others may use the
     /// operator API.
-    pub(crate) fn expect_from_here(&self) -> Result<(), OperatorRefusal> {
+    pub(crate) fn expect_local(&self) -> Result<(), OperatorRefusal> {
         let head = &self.head;
         let source = source_of(&head.extensions, &head.headers);
         let is_named = names_this_machine(&head.uri, &head.headers);
