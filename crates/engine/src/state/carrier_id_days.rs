@@ -74,14 +74,19 @@ pub struct CarrierIdDays {
 }
 
 impl CarrierIdDays {
-    /// Reads the days, and the filter of the newest.
+    /// Reads the days, and the filter of the newest, which takes a look at each of its ids.
     pub fn load(tables: &Tables<'_>) -> Result<CarrierIdDays, TableError> {
-        let days = tables.read()?.carrier_id_days()?;
-        let mut days: Vec<CarrierIdDay> =
-            days.into_iter().rev().map(|day| CarrierIdDay { day, filter: None }).collect();
-        if let Some(newest) = days.first_mut() {
+        let mut all = CarrierIdDays::without_filters(tables)?;
+        if let Some(newest) = all.days.first_mut() {
             newest.filter = load_filter(tables, newest.day)?;
         }
+        Ok(all)
+    }
+
+    /// Reads the days, to find a few ids. Without a filter each search for an id reads the tables.
+    pub fn without_filters(tables: &Tables<'_>) -> Result<CarrierIdDays, TableError> {
+        let days = tables.read()?.carrier_id_days()?;
+        let days = days.into_iter().rev().map(|day| CarrierIdDay { day, filter: None }).collect();
         Ok(CarrierIdDays { days })
     }
 

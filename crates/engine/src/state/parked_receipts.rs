@@ -204,7 +204,7 @@ impl ParkedPage {
         ids: IdConversion,
         after: Option<&RemoteId>,
     ) -> Result<ParkedPage, TableError> {
-        let days = CarrierIdDays::load(tables)?;
+        let days = CarrierIdDays::without_filters(tables)?;
         let receipts = tables.read()?.parked_receipts_after(carrier, after, PAGE_ROWS)?;
         let mut page = ParkedPage { worth_trying: Vec::new(), looked_at: receipts.len(), last: None };
         for receipt in receipts {

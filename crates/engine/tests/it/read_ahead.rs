@@ -1,10 +1,12 @@
 //! How often the tables are read. On a server each read is a round trip, so a batch must not read message by message.
 
 use crate::steps::{ACME, ACME_LINK, World, remote};
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::receipt::ReceiptWords;
 use hermod_engine::commands::{AnyCommand, ReleaseDue};
 use hermod_engine::ops::{Job, LinkBatch, ReceiptRecord, ResponseRecord, SubmitResponse};
+use hermod_engine::state::parked_receipts::ParkedPage;
 use std::time::Duration;
 
 const MESSAGES: usize = 500;
@@ -108,6 +110,19 @@ fn temporary_errors_and_retries_are_applied_without_a_read_per_message() {
     for _ in 0..MESSAGES / PER_BATCH {
         take(&mut world);
     }
+}
+
+#[test]
+fn search_for_parked_receipts_does_not_read_the_ids_of_a_whole_day() {
+    let mut world = with_backlog();
+    let jobs = take(&mut world);
+    let accepted = answers(&world, &jobs, accepted);
+    world.run(accepted);
+    let before = world.reads();
+    let page = ParkedPage::read(&world.tables(), ACME, IdConversion::default(), None);
+    assert_eq!(page.expect("the tables are read").looked_at, 0);
+    let reads = world.reads() - before;
+    assert!(reads <= READS_PER_BATCH_MAX, "{reads} reads");
 }
 
 #[test]

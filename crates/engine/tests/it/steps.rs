@@ -99,6 +99,10 @@ impl World {
         commands::finish(&mut batch).expect("changes can be applied");
     }
 
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables::new(self.tables.clone())
+    }
+
     /// Returns how often a table was read.
     pub(crate) fn reads(&self) -> usize {
         self.tables.reads()

@@ -215,6 +215,8 @@ impl CarrierIdRows for MemoryTables {
         let mut visited = 0;
         for ((_, carrier, key, raw, _), _) in rows.carrier_ids_of(day).take(usize::try_from(limit)?) {
             visit(CarrierId::new(*carrier), &stored_remote(key, raw)?);
+            // What costs is the number of ids.
+            self.count_read();
             visited += 1;
         }
         Ok(visited)
