@@ -2,7 +2,7 @@
 
 use crate::fixture::{PATIENCE, RawClient, TestGateway, bind, bind_from, header, impatient};
 use hermod_gateway::clock::within;
-use hermod_gateway::config::IpNetwork;
+use hermod_gateway::config::{IpNetwork, ShutdownSection};
 use hermod_smpp::{CommandId, CommandStatus};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -34,6 +34,18 @@ async fn other_protocols_get_one_generic_nack_and_a_close() {
         assert_eq!(client.read_headers().await, [(NACK, BAD_LENGTH, sequence)], "{octets:?}");
         gateway.assert_still_serving().await;
     }
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn silent_connections_end_at_once_if_the_gateway_stops_without_a_wait() {
+    // A stop that waited for the timeout of binds would last longer than the test.
+    let gateway = TestGateway::open(|config| config.shutdown = ShutdownSection::AT_ONCE).await;
+    let mut silent = Vec::new();
+    for _ in 0..50 {
+        silent.push(RawClient::at(gateway.plain).await);
+    }
+    gateway.assert_still_serving().await;
     gateway.close().await;
 }
 

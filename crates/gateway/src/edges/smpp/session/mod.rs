@@ -203,10 +203,15 @@ impl CustomerSession {
         if let Some(bound) = &mut self.bound {
             bound.pdu_trace.begin(&mut self.session);
         }
-        while let Some(event) = self.session.next_event(moment(now)) {
-            self.on_event(event);
+        loop {
+            while let Some(event) = self.session.next_event(moment(now)) {
+                self.on_event(event);
+            }
+            // Without a bind that closes the session at once, which is an event: nothing else might wake the session for it.
+            if !self.unbind_if_stopping() {
+                break;
+            }
         }
-        self.unbind_if_stopping();
         self.settle_and_request_more(now);
         if let Some(bound) = &mut self.bound {
             bound.pdu_trace.note_after(self.traced, &mut self.session, &self.gateway.clock);

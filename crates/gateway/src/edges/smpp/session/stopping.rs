@@ -27,9 +27,9 @@ impl CustomerSession {
         }
     }
 
-    /// Unbinds if the gateway stops and it is time. A bind in progress is completed first.
-    pub(super) fn unbind_if_stopping(&mut self) {
-        let Some(stage) = self.stopping else { return };
+    /// Unbinds if the gateway stops and it is time, and says whether it did. A bind in progress is completed first.
+    pub(super) fn unbind_if_stopping(&mut self) -> bool {
+        let Some(stage) = self.stopping else { return false };
         let is_time = match self.session.state() {
             SessionState::Open => true,
             SessionState::Bound(_) => stage == StopStage::AtOnce || !self.awaits_responses(),
@@ -38,6 +38,7 @@ impl CustomerSession {
         if is_time {
             self.unbind("Unbinding, the gateway is stopping");
         }
+        is_time
     }
 
     /// Whether the client has not responded to a deliver_sm, or parts of an MO message are not sent.
