@@ -60,7 +60,7 @@ impl Rows {
         self.name
     }
 
-    /// Returns the file as it is read. If reading fails or the gateway stops, it ends with an error, so that whoever receives it
+    /// Returns the file as it is read. If reading fails or the gateway stops, it ends with an error, so that its receiver
     /// sees that it is incomplete.
     pub fn into_pieces(self, workers: &Workers) -> impl Stream<Item = io::Result<String>> + Send + use<> {
         let stopping = workers.stopping();

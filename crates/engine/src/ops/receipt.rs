@@ -50,7 +50,7 @@ pub struct RecordedReceipt {
 pub enum ReceiptOutcome {
     /// It matched a part and changed it.
     Applied,
-    /// It matched a part and changed nothing: it was late, repeated, or without a change.
+    /// It matched a part and changed nothing: it was late, repeated, or said nothing new.
     Unchanged,
     /// It matched no part. It is kept and tried again.
     Parked,

@@ -81,8 +81,8 @@ impl Parked {
         self.counts.extend(self.before.drain());
     }
 
-    /// Parks a receipt. For one id it keeps the first final receipt, or else the latest that says something new. Returns how many older
-    /// receipts were given up because the carrier has too many.
+    /// Parks a receipt. For one id it keeps the first final receipt, or else the latest that says something new. Returns how
+    /// many older receipts were given up because the carrier has too many.
     pub fn park(
         &mut self,
         tables: &Tables<'_>,

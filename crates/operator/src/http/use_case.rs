@@ -1,4 +1,4 @@
-//! Runs a use case for a request: a route names a function of [`crate::find`], and the types of its arguments say what of the
+//! Runs a use case for a request: a route names a function of its subject, and the types of its arguments say what of the
 //! request each of them is.
 //!
 //! | Argument | What it is |
