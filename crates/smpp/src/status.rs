@@ -131,33 +131,5 @@ pub enum EncodeErrorKind {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statuses_print_their_specification_names() {
-        assert_eq!(CommandStatus::THROTTLED.to_string(), "ESME_RTHROTTLED (0x58)");
-        assert_eq!(CommandStatus(0x0104).to_string(), "ESME_RINVDCS (0x104)");
-        assert_eq!(CommandStatus(0x0400).to_string(), "status 0x00000400");
-    }
-
-    #[test]
-    fn table_is_in_order_without_duplicates() {
-        assert!(CommandStatus::ALL.is_sorted_by(|a, b| a < b));
-        let of_3_4 = CommandStatus::ALL.iter().filter(|status| status.0 < 0x100).count();
-        assert_eq!((of_3_4, CommandStatus::ALL.len()), (48, 67));
-    }
-
-    #[test]
-    fn names_are_found_in_every_notation() {
-        for status in CommandStatus::ALL {
-            let name = status.name().unwrap();
-            let forms = [name, &name[5..], &name[6..], &name.to_lowercase()];
-            for form in forms {
-                assert_eq!(CommandStatus::from_name(form), Some(*status), "{form}");
-            }
-        }
-        let none = ["", "ESME_", "ESME_R", "HROTTLED", "0x58"].map(CommandStatus::from_name);
-        assert_eq!(none, [None; 5]);
-    }
-}
+#[path = "status_tests.rs"]
+mod tests;

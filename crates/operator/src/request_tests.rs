@@ -1,0 +1,41 @@
+//! Unit tests of `request.rs`.
+
+use super::*;
+use hermod_domain::time::Timestamp;
+use hermod_store::record::Replay;
+
+fn entry(kind: RequestKind, reason: &str) -> RequestEntry {
+    RequestEntry {
+        at: Timestamp::EPOCH,
+        account: None,
+        connection: None,
+        kind,
+        operation: "x".into(),
+        who: "x".into(),
+        address: None,
+        status: 1,
+        code: None,
+        reason: reason.into(),
+        took_ms: 0,
+        request: None,
+        replay: Replay::No,
+        message: None,
+    }
+}
+
+#[test]
+fn every_code_of_the_catalogue_has_its_own_remedy() {
+    for row in PUBLISHED {
+        assert_eq!(remedy(row.code, Some(&entry(RequestKind::Http, ""))), row.what_to_do);
+    }
+}
+
+#[test]
+fn remedy_of_a_bind_follows_from_its_reason() {
+    let bind = entry(RequestKind::Bind, "address not allowed");
+    assert!(remedy("ESME_RBINDFAIL", Some(&bind)).starts_with("Add the address"));
+    let other = entry(RequestKind::Bind, "a new reason");
+    assert!(remedy("ESME_RBINDFAIL", Some(&other)).starts_with("The reason of the latest"));
+    assert!(remedy("ESME_RTHROTTLED", Some(&entry(RequestKind::Submit, ""))).starts_with("Send more slowly"));
+    assert_eq!(remedy("0x00000400", Some(&entry(RequestKind::Submit, ""))), UNKNOWN);
+}
