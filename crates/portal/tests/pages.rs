@@ -1,6 +1,5 @@
 //! Checks every page of the preview: escaping, the content security policy, labels, tokens, sizes.
 
-#[path = "../examples/preview/samples/mod.rs"]
 mod samples;
 
 use hermod_portal::assets;

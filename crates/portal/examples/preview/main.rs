@@ -1,5 +1,6 @@
 //! Writes every page with sample data to a folder, to look at them in a browser: `cargo run --example preview -- FOLDER`.
 
+#[path = "../../tests/samples/mod.rs"]
 mod samples;
 
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use super::figures::P99;
 use super::gateway::Gateway;
 use super::load::{Load, Over};
 use super::phases::Stage;
-use super::record::run_example;
+use super::record::run_benchmark;
 use super::{failure, stopwatch};
 use crate::shell::{self, Failure, Outcome};
 
@@ -24,7 +24,7 @@ const SLOWER_SHARE_MAX: f64 = 0.2;
 /// Fills the record of the closed store. Its first account is that of the benchmark.
 pub(super) fn fill(stage: &mut Stage<'_>) -> Outcome {
     let messages = stage.options.count("messages").to_string();
-    stage.bed.change_data(|data| run_example(&[&messages, &data.to_string_lossy(), "0", "fill-only"]))
+    stage.bed.change_data(|data| run_benchmark(&[&messages, &data.to_string_lossy(), "0", "fill-only"]))
 }
 
 /// Deletes the record of the closed store, which is filled again from the store's messages: the audit would find others there.

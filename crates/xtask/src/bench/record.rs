@@ -1,4 +1,4 @@
-//! How far the record is behind under load, and what live watchers cost. The queries are measured by an example of the store,
+//! How far the record is behind under load, and what live watchers cost. The queries are measured by a benchmark of the store,
 //! `record_bench`, which also fills records.
 
 use std::io::{Read, Write};
@@ -22,11 +22,11 @@ const IDLE_WAIT: Duration = Duration::from_secs(20);
 /// A watcher looks this often whether it is to leave.
 const READ_WAIT: Duration = Duration::from_millis(500);
 
-/// Runs the example of the store, which fails if a query is too slow.
-pub(super) fn run_example(words: &[&str]) -> Outcome {
-    let cargo = ["run", "--profile", "dist", "--package", "hermod-store", "--features", "fill"];
-    let example = ["--example", "record_bench", "--"];
-    shell::run(shell::command("cargo", &[&cargo[..], &example, words].concat()))
+/// Runs the benchmark of the store, which fails if a query is too slow.
+pub(super) fn run_benchmark(words: &[&str]) -> Outcome {
+    let cargo = ["bench", "--profile", "dist", "--package", "hermod-store", "--features", "fill"];
+    let benchmark = ["--bench", "record_bench", "--"];
+    shell::run(shell::command("cargo", &[&cargo[..], &benchmark, words].concat()))
 }
 
 /// Measures the queries, unless they are not wanted. Keeps the filled record in the folder that is named, or uses it.
@@ -38,7 +38,7 @@ pub(super) fn measure_queries(stage: &mut Stage<'_>) -> Outcome {
     let temporary = std::env::temp_dir().join("hermod-record-bench");
     let folder = options.text("folder").map_or(temporary.to_string_lossy(), Into::into);
     let [messages, queries] = ["messages", "queries"].map(|name| options.count(name).to_string());
-    let measured = run_example(&[&messages, &folder, &queries]);
+    let measured = run_benchmark(&[&messages, &folder, &queries]);
     if options.text("folder").is_none() {
         std::fs::remove_dir_all(&*folder).map_err(failure)?;
     }

@@ -1,5 +1,5 @@
 //! Prints what the number data costs: milliseconds to read it, nanoseconds to look a number up, memory held.
-//! `cargo run --release -p hermod-domain --example numbers_speed`
+//! `cargo bench -p hermod-domain --bench numbers_speed`
 
 use std::hint::black_box;
 use std::time::Duration;

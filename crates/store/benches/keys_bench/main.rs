@@ -1,6 +1,6 @@
 //! Compares messages with idempotency keys to messages without, in a store that holds the keys of many days.
 //!
-//! `cargo run --release -p hermod-store --example keys_bench -- [--fill | --measure] [keys] [days] [messages a round] [rounds] [folder]`
+//! `cargo bench -p hermod-store --bench keys_bench -- [--fill | --measure] [keys] [days] [messages a round] [rounds] [folder]`
 //!
 //! `--fill` only fills the folder. `--measure` only measures a folder that was filled with the same arguments.
 //!

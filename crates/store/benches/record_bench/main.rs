@@ -1,6 +1,6 @@
 //! Measures the record with many messages: how long each kind of search, timeline and statistic takes, and the size per message.
 //!
-//! `cargo run --release -p hermod-store --features fill --example record_bench -- [messages] [folder] [queries] [fill-only]`
+//! `cargo bench -p hermod-store --features fill --bench record_bench -- [messages] [folder] [queries] [fill-only]`
 //!
 //! Fills a record over 30 days in 500 accounts as the follower does, without a message store; only the account for text searches
 //! gets its messages through the store. A folder that was filled with as many messages before is used again. Exits with 1 if a
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
-    let mut words = std::env::args().skip(1);
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--"));
     let messages: u64 = words.next().map_or(10_000_000, |word| word.parse().expect("a number"));
     let given = words.next().map(PathBuf::from);
     let queries: u64 = words.next().map_or(300, |word| word.parse().expect("a number"));

@@ -1,6 +1,6 @@
 //! Measures purging: its rate on an idle store, and its effect on the latency of acceptance.
 //!
-//! `cargo run --release -p hermod-store --example purge_bench -- [messages] [rate per second] [seconds] [folder]`
+//! `cargo bench -p hermod-store --bench purge_bench -- [messages] [rate per second] [seconds] [folder]`
 //!
 //! First old messages, each with a text, a carrier id, a timeline line, a webhook event and an attempt, are purged on an idle
 //! store. Then messages are accepted at the rate, alternately alone and while the same number of old messages is purged with the
@@ -38,7 +38,7 @@ const OLDEST_DAYS: u64 = 410;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    let mut words = std::env::args().skip(1);
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--"));
     let mut number = |default| words.next().map_or(default, |word| word.parse::<u64>().expect("a number"));
     let (messages, rate, seconds) = (number(500_000), number(2_000), number(10));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-purge-bench"), PathBuf::from);

@@ -1,7 +1,7 @@
 //! Measures the whole life of messages in one process: many customers send, and one link records a response to every part at
 //! once and its receipt with the next read. Prints rates, latencies and CPU time.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [--postgres=URL] [--front-end] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
+//! `cargo bench -p hermod-store --bench lifecycle_bench -- [--reports] [--postgres=URL] [--front-end] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
 //!
 //! `--postgres=postgres://...`: the tables are on that server, in a schema of their own.
 //!
