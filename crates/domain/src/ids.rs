@@ -54,6 +54,11 @@ id!(
     /// An upstream SMSC.
     CarrierId
 );
+impl CarrierId {
+    /// The queue of the messages that an operator holds: no carrier has this id, so nothing of it is sent.
+    pub const HELD: CarrierId = CarrierId::new(0);
+}
+
 id!(
     /// A route.
     RouteId

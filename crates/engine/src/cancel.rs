@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::ops::{CancelOutcome, ExpectedParties};
 use crate::progress::{self, Applied};
 use crate::state::aliases;
-use crate::steps::StepKind;
+use crate::steps::{Canceller, StepKind};
 use crate::tables::{MessageKey, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Part, PartEvent};
@@ -32,26 +32,33 @@ pub fn message(
         return Ok(CancelOutcome::NotFound);
     };
     let key = MessageKey { carrier, account, message };
+    let cancelled = withdraw(batch, key, Canceller::Customer)?;
+    Ok(if cancelled { CancelOutcome::Cancelled } else { CancelOutcome::TooLate })
+}
+
+/// Cancels messages for the operator and refunds their costs. Skips those of which a carrier has, or may have, a part, and
+/// those that another queue has by now. Returns how many were cancelled.
+pub fn waiting(batch: &mut Batch<'_>, keys: &[MessageKey], now: Timestamp) -> Result<usize, TableError> {
+    batch.advance_to(now);
+    let mut cancelled = 0;
+    for key in keys {
+        cancelled += usize::from(withdraw(batch, *key, Canceller::Operator)?);
+    }
+    Ok(cancelled)
+}
+
+/// Ends a message if none of its parts was touched. Returns whether it did.
+fn withdraw(batch: &mut Batch<'_>, key: MessageKey, by: Canceller) -> Result<bool, TableError> {
     if !is_untouched(batch, key)? {
-        return Ok(CancelOutcome::TooLate);
+        return Ok(false);
     }
-    match progress::apply(
-        batch,
-        key,
-        PartNo::FIRST,
-        PartEvent::Withdrawn,
-        0,
-        None,
-        Some(StepKind::Cancelled),
-    )? {
-        Applied::Moved { ended: true, .. } => {
-            batch.state.lanes.remove_message(carrier, account, message);
-            Ok(CancelOutcome::Cancelled)
-        }
-        Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Inactive => {
-            Ok(CancelOutcome::TooLate)
-        }
+    let step = Some(StepKind::Cancelled { by });
+    let applied = progress::apply(batch, key, PartNo::FIRST, PartEvent::Withdrawn, 0, None, step)?;
+    let ended = matches!(applied, Applied::Moved { ended: true, .. });
+    if ended {
+        batch.state.lanes.remove_message(key.carrier, key.account, key.message);
     }
+    Ok(ended)
 }
 
 /// Returns the carrier of a message that has the parties the customer expects.

@@ -128,20 +128,25 @@ fn has_refused(batch: &Batch<'_>, key: MessageKey, carrier: CarrierId) -> Result
     batch.tables.read()?.has_refused(key.message, carrier)
 }
 
+/// Returns the key of a message's parts before a move.
+pub fn key_before(a_move: &Move) -> MessageKey {
+    MessageKey { carrier: a_move.from, account: a_move.account, message: a_move.message }
+}
+
 /// Moves messages that wait for a carrier to another one. Skips those that do not wait there any more. Returns how
 /// many were moved.
 pub fn move_waiting(batch: &mut Batch<'_>, moves: &[Move], now: Timestamp) -> Result<usize, TableError> {
     batch.advance_to(now);
     let mut moved = 0;
-    for Move { message, account, from, to } in moves {
-        let key = MessageKey { carrier: *from, account: *account, message: *message };
+    for a_move in moves {
+        let (key, to) = (key_before(a_move), a_move.to);
         let parts = set_aside::read_parts(batch, key)?;
         let ours = parts.iter().all(|part| is_movable(part, batch.now));
-        if parts.is_empty() || !ours || *from == to.carrier {
+        if parts.is_empty() || !ours || key.carrier == to.carrier {
             continue;
         }
-        move_parts(batch, key, &parts, *to, None)?;
-        batch.add_step(key.message, PartNo::FIRST, StepKind::Moved { from: *from, to: to.carrier });
+        move_parts(batch, key, &parts, to, None)?;
+        batch.add_step(key.message, PartNo::FIRST, StepKind::Moved { from: key.carrier, to: to.carrier });
         moved += 1;
     }
     Ok(moved)

@@ -122,7 +122,9 @@ pub enum StepKind {
     Unknown,
     /// The validity of the waiting part ended.
     Expired,
-    Cancelled,
+    Cancelled {
+        by: Canceller,
+    },
     /// A report was queued for the binds of the message's connection.
     Reported {
         connection: ConnectionId,
@@ -153,6 +155,13 @@ pub enum StepKind {
         report: ReportId,
         status: u32,
     },
+}
+
+/// Who cancelled a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Canceller {
+    Customer,
+    Operator,
 }
 
 /// The next resend of a part in doubt.
@@ -247,6 +256,8 @@ impl StepKind {
             StepKind::LateResponse { carrier, response } => {
                 ("late_response", format!("{}, by carrier {carrier}", response.text()).into())
             }
+            StepKind::Moved { to: CarrierId::HELD, .. } => ("held", "by the operator".into()),
+            StepKind::Moved { from: CarrierId::HELD, to } => ("released", format!("to carrier {to}").into()),
             StepKind::Moved { from, to } => ("moved", carrier_change(*from, *to).into()),
             StepKind::FailedOver { from, to } => ("failed_over", carrier_change(*from, *to).into()),
             StepKind::LateReceipt { verdict, err, word } => {
@@ -256,7 +267,8 @@ impl StepKind {
                 ("unknown_receipt", receipt_text(*verdict, *err, word.as_ref()).into())
             }
             StepKind::Unknown => ("unknown", "no receipt came in time".into()),
-            StepKind::Cancelled => ("cancelled", "by the customer".into()),
+            StepKind::Cancelled { by: Canceller::Customer } => ("cancelled", "by the customer".into()),
+            StepKind::Cancelled { by: Canceller::Operator } => ("cancelled", "by the operator".into()),
         };
         Some(TimelineText { what, detail })
     }

@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Operate",
         &[
+            "queue",
             "links",
             "binds",
             "nodes",

@@ -26,7 +26,7 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     alarms, apply, audit_log, binds, customer_requests, deliveries, entry_commands, links, lookup,
-    maintenance, message, messages, money, nodes, record, requests, search, stats, tail,
+    maintenance, message, messages, money, nodes, queue, record, requests, search, stats, tail,
 };
 use std::process::ExitCode;
 
@@ -107,6 +107,7 @@ enum Command {
     Invoice(money::InvoiceArgs),
     Payment(money::PaymentArgs),
     Adjust(money::AdjustArgs),
+    Queue(queue::QueueArgs),
     Links(links::LinksArgs),
     Binds(binds::BindsArgs),
     Nodes(nodes::NodesArgs),
@@ -159,6 +160,7 @@ fn main() -> ExitCode {
         Command::Invoice(command) => command.run(),
         Command::Payment(command) => command.run(),
         Command::Adjust(command) => command.run(),
+        Command::Queue(command) => command.run(),
         Command::Links(command) => command.run(),
         Command::Binds(command) => command.run(),
         Command::Nodes(command) => command.run(),

@@ -36,6 +36,9 @@ pub(crate) fn connection_names(gateway: &Gateway, account: AccountId) -> Vec<(Co
 }
 
 pub(crate) fn carrier_name(catalogue: &Catalogue, id: CarrierId) -> String {
+    if id == CarrierId::HELD {
+        return "(held)".to_owned();
+    }
     let known = catalogue.carriers().iter().find(|(carrier, ..)| *carrier == id);
     known.map_or_else(|| id.to_string(), |(_, name, _)| name.clone())
 }

@@ -34,6 +34,7 @@ pub mod number;
 pub mod operator;
 pub mod opt_out;
 pub mod price;
+pub mod queue;
 pub mod record;
 pub mod refusal;
 pub mod request;

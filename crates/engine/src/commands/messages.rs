@@ -1,4 +1,4 @@
-//! Commands about messages: accept, cancel, move to another carrier, find an idempotency key, read the queues.
+//! Commands about messages: accept, cancel, cancel and move what waits, find an idempotency key, read the queues.
 
 use crate::accept;
 use crate::batch::Batch;
@@ -6,8 +6,9 @@ use crate::cancel;
 use crate::commands::{Command, OnFullDisk};
 use crate::failover;
 use crate::ops::{AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, Move};
+use crate::read_ahead::ReadPlan;
 use crate::state::queues::QueueSnapshot;
-use crate::tables::TableError;
+use crate::tables::{MessageKey, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
@@ -54,8 +55,32 @@ pub struct MoveWaiting {
 impl Command for MoveWaiting {
     type Outcome = usize;
 
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        plan.add_parts(self.moves.iter().map(failover::key_before));
+    }
+
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
         failover::move_waiting(batch, &self.moves, self.now)
+    }
+}
+
+/// Cancels messages in queues and refunds their costs, for the operator. Those that do not wait there any more stay as they
+/// are. Returns how many were cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelWaiting {
+    pub keys: Vec<MessageKey>,
+    pub now: Timestamp,
+}
+
+impl Command for CancelWaiting {
+    type Outcome = usize;
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        plan.add_parts(self.keys.iter().copied());
+    }
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        cancel::waiting(batch, &self.keys, self.now)
     }
 }
 

@@ -19,7 +19,7 @@ mod webhooks;
 pub use admin::{DecideReview, ForgetReviews};
 pub use erasure::{EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers, EraseResponses, KeepErasure};
 pub use links::{CloseLink, OpenLink};
-pub use messages::{Cancel, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues};
+pub use messages::{Cancel, CancelWaiting, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues};
 pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
@@ -172,6 +172,7 @@ commands! {
     AssignInbound(AssignInbound),
     Audited(Box<Audited>),
     Cancel(Cancel),
+    CancelWaiting(CancelWaiting),
     ChangeCatalogue(Box<CatalogueChange>),
     CloseLink(CloseLink),
     DecideReview(DecideReview),

@@ -14,7 +14,7 @@ use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
-use hermod_domain::route::RouteQuery;
+use hermod_domain::route::{Route, RouteQuery};
 use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use std::collections::HashMap;
@@ -214,12 +214,35 @@ fn elsewhere(
     waiting: &WaitingMessage,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> Option<Move> {
-    let WaitingMessage { message, account, from, to, .. } = waiting;
+    let other = route_of(catalogue, waiting)?.alternative_to(carrier, waiting.to, health)?;
+    Some(move_of(waiting, carrier, target(catalogue, other)))
+}
+
+/// Returns the move of a message to the queue of those that an operator holds. It keeps the parts that it has.
+pub fn hold(catalogue: &Catalogue, carrier: CarrierId, waiting: &WaitingMessage) -> Move {
+    let to = TargetCarrier { carrier: CarrierId::HELD, ..target(catalogue, carrier) };
+    move_of(waiting, carrier, to)
+}
+
+/// Returns the move of a held message to the carrier that its route chooses now; none if no route serves it any more.
+pub fn release(gateway: &Gateway, catalogue: &Catalogue, waiting: &WaitingMessage) -> Option<Move> {
+    let route = route_of(catalogue, waiting)?;
+    let (carrier, _) = route.choose(waiting.to, &|carrier| gateway.carriers.health(carrier));
+    Some(move_of(waiting, CarrierId::HELD, target(catalogue, carrier)))
+}
+
+fn route_of<'c>(catalogue: &'c Catalogue, waiting: &WaitingMessage) -> Option<&'c Route> {
+    let WaitingMessage { account, from, to, .. } = waiting;
     let destination = Numbers::embedded().find(*to);
     let sending = RouteQuery { account: *account, from, to: *to, destination };
-    let (_, route) = catalogue.routes().serving(&sending)?;
-    let other = route.alternative_to(carrier, *to, health)?;
-    let whole = catalogue.carrier(other).is_some_and(|other| other.profile.carrier_splits_messages());
-    let to = TargetCarrier { carrier: other, whole };
-    Some(Move { message: *message, account: *account, from: carrier, to })
+    catalogue.routes().serving(&sending).map(|(_, route)| route)
+}
+
+fn target(catalogue: &Catalogue, carrier: CarrierId) -> TargetCarrier {
+    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.carrier_splits_messages());
+    TargetCarrier { carrier, whole }
+}
+
+fn move_of(waiting: &WaitingMessage, from: CarrierId, to: TargetCarrier) -> Move {
+    Move { message: waiting.message, account: waiting.account, from, to }
 }

@@ -31,6 +31,7 @@ pub(crate) mod nodes;
 pub(crate) mod operator_client;
 mod opt_outs;
 mod own_verbs;
+pub(crate) mod queue;
 mod receipts;
 pub(crate) mod record;
 mod record_notes;

@@ -14,7 +14,7 @@ use crate::{
     alarm, audit_log, bind, carrier, customer_request, delivery, inbound, lookup, maintenance, message,
     money, node,
 };
-use crate::{opt_out, record, request, review, setup, statistics, trace, user, webhook};
+use crate::{opt_out, queue, record, request, review, setup, statistics, trace, user, webhook};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
@@ -62,6 +62,7 @@ pub(crate) fn routes() -> Routes {
     bind::routes(&mut routes);
     webhook::routes::routes(&mut routes);
     carrier::link_routes(&mut routes);
+    queue::routes(&mut routes);
     alarm::routes(&mut routes);
     carrier::routes(&mut routes);
     trace::routes(&mut routes);

@@ -129,21 +129,27 @@ impl From<LastError> for LastErrorView {
     }
 }
 
+impl QueueView {
+    pub fn new(queue: CarrierQueue, now: Timestamp) -> QueueView {
+        let CarrierQueue { carrier: _, waiting, in_flight, deferred, oldest, oldest_for_slot: _ } = queue;
+        QueueView {
+            waiting,
+            deferred: u64::try_from(deferred).unwrap_or(u64::MAX),
+            in_flight,
+            oldest: oldest.map(Timestamp::to_iso),
+            oldest_for_s: oldest.map(|oldest| now.since(oldest).as_secs()),
+        }
+    }
+}
+
 impl CarrierView {
     pub fn new(carrier: CarrierSnapshot, queue: CarrierQueue, now: Timestamp) -> CarrierView {
-        let CarrierQueue { carrier: _, waiting, in_flight, deferred, oldest, oldest_for_slot: _ } = queue;
         let stopped = |Stopped { since, why }: Stopped| StoppedView { since: since.to_iso(), why };
         CarrierView {
             carrier: carrier.name,
             health: carrier.health.as_str().to_owned(),
             stopped: carrier.stopped_for.map(stopped),
-            queue: QueueView {
-                waiting,
-                deferred: u64::try_from(deferred).unwrap_or(u64::MAX),
-                in_flight,
-                oldest: oldest.map(Timestamp::to_iso),
-                oldest_for_s: oldest.map(|oldest| now.since(oldest).as_secs()),
-            },
+            queue: QueueView::new(queue, now),
             last_minute: LinkTrafficView::from(&carrier.recent.minute),
             last_ten_minutes: LinkTrafficView::from(&carrier.recent.ten_minutes),
             tracing_until: carrier.tracing_until.map(Timestamp::to_iso),

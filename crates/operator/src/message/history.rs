@@ -10,7 +10,7 @@ use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::route::CarrierChoice;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
-    CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
+    Canceller, CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
 };
 
 const GAP: &str = "Steps before this one are missing: the gateway was stopped or overloaded before they were recorded, or \
@@ -150,6 +150,8 @@ pub(crate) fn kind_view(names: &Names, kind: &StepKind) -> StepView {
             note: Some(late_note(*response).to_owned()),
             ..by_carrier(names, "late_response", *carrier)
         },
+        StepKind::Moved { to: CarrierId::HELD, .. } => noted("held", "The operator holds the message."),
+        StepKind::Moved { from: CarrierId::HELD, to } => by_carrier(names, "released", *to),
         StepKind::Moved { from, to } => between(names, "moved", *from, *to),
         StepKind::FailedOver { from, to } => between(names, "failed_over", *from, *to),
         _ => later_view(names, kind),
@@ -173,7 +175,12 @@ fn later_view(names: &Names, kind: &StepKind) -> StepView {
         }
         StepKind::Unknown => noted("unknown", "No receipt came in time: the message was reported UNKNOWN."),
         StepKind::Expired => noted("expired", "The validity of the message ended before it was sent."),
-        StepKind::Cancelled => noted("cancelled", "The customer cancelled the message."),
+        StepKind::Cancelled { by: Canceller::Customer } => {
+            noted("cancelled", "The customer cancelled the message.")
+        }
+        StepKind::Cancelled { by: Canceller::Operator } => {
+            noted("cancelled", "The operator cancelled the message.")
+        }
         StepKind::Reported { connection, report, status } => StepView {
             status: Some(status.word().to_owned()),
             ..reported(names, "reported", *connection, report.0)
@@ -209,7 +216,7 @@ const fn is_of_part(kind: &StepKind) -> bool {
         StepKind::Accepted { .. }
             | StepKind::Moved { .. }
             | StepKind::FailedOver { .. }
-            | StepKind::Cancelled
+            | StepKind::Cancelled { .. }
             | StepKind::Reported { .. }
             | StepKind::ReportAnswered { .. }
             | StepKind::WebhookAttempt { .. }

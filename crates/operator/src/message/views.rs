@@ -225,9 +225,9 @@ pub struct HistoryView {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StepView {
     /// What happened: `accepted`, `sent`, `resent`, `not_sent`, `carrier_accepted`, `no_carrier_id`, `carrier_id_reused`,
-    /// `throttled`, `temporary_error`, `rejected`, `refused`, `in_doubt`, `late_response`, `moved`, `failed_over`, `receipt`,
-    /// `late_receipt`, `unknown_receipt`, `unknown`, `expired`, `cancelled`, `state`, `ended`, `reported`, `report_answered`,
-    /// `webhook`, `gap` or `more`.
+    /// `throttled`, `temporary_error`, `rejected`, `refused`, `in_doubt`, `late_response`, `moved`, `held`, `released`,
+    /// `failed_over`, `receipt`, `late_receipt`, `unknown_receipt`, `unknown`, `expired`, `cancelled`, `state`, `ended`,
+    /// `reported`, `report_answered`, `webhook`, `gap` or `more`.
     #[schema(examples("sent"))]
     pub step: String,
     /// Milliseconds after the acceptance.

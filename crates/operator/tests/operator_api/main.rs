@@ -15,6 +15,7 @@ mod ledger;
 mod listener;
 mod openapi_check;
 mod policy;
+mod queues;
 mod record;
 mod record_queries;
 mod routes;

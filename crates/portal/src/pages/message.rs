@@ -120,6 +120,8 @@ pub fn step_words<'s>(step: &'s str, state: Option<&str>) -> (Tone, &'s str) {
         "in_doubt" => (Tone::Warning, "No response from the carrier"),
         "late_response" => (Tone::Neutral, "Late response of the carrier"),
         "moved" => (Tone::Neutral, "Moved to another link"),
+        "held" => (Tone::Stopped, "Held by your provider"),
+        "released" => (Tone::Neutral, "Released by your provider"),
         "failed_over" => (Tone::Warning, "Moved to another carrier"),
         "receipt" => (state_tone, "Receipt from the carrier"),
         "late_receipt" => (Tone::Neutral, "Receipt after the end"),

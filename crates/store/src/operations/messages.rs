@@ -10,14 +10,15 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{Cancel, MoveWaiting, ReadQueues};
+use hermod_engine::commands::{Cancel, CancelWaiting, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
     CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, QueuePosition,
     WaitingMessage,
 };
+use hermod_engine::tables::MessageKey;
 
-/// Messages moved in one transaction.
-const MOVED_PER_WRITE_MAX: usize = 250;
+/// Messages moved or cancelled in one transaction.
+const CHANGED_PER_WRITE_MAX: usize = 250;
 
 impl MessageStore<'_> {
     /// Cancels a message that no carrier has: it becomes `rejected` and its cost is refunded. A message whose sender or
@@ -36,10 +37,30 @@ impl MessageStore<'_> {
     /// settled or moved are skipped. Durable when this returns.
     pub async fn reroute(self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreError> {
         let mut moved = 0;
-        for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
+        for chunk in moves.chunks(CHANGED_PER_WRITE_MAX) {
             moved += self.0.request(MoveWaiting { moves: chunk.to_vec(), now }).await?;
         }
         Ok(moved)
+    }
+
+    /// Cancels messages that wait in a carrier's queue, refunds their costs, and returns how many were cancelled. Messages that
+    /// have meanwhile been sent, settled or moved, and those that a carrier may have, are skipped. Durable when this returns.
+    pub async fn cancel_waiting(
+        self,
+        carrier: CarrierId,
+        waiting: &[QueuePosition],
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let mut cancelled = 0;
+        for chunk in waiting.chunks(CHANGED_PER_WRITE_MAX) {
+            let key = |place: &QueuePosition| {
+                let QueuePosition { account, message } = *place;
+                MessageKey { carrier, account, message }
+            };
+            let keys = chunk.iter().map(key).collect();
+            cancelled += self.0.request(CancelWaiting { keys, now }).await?;
+        }
+        Ok(cancelled)
     }
 
     /// Returns the queue of every carrier that has had parts. The counts are exact. The cost does not grow with the queues,
@@ -72,6 +93,14 @@ impl MessageStore<'_> {
                 return Ok(found);
             }
         }
+    }
+
+    /// Returns a message and its queue if it waits in one and no part of it was sent.
+    pub async fn waiting_message(
+        self,
+        id: MessageId,
+    ) -> Result<Option<(CarrierId, WaitingMessage)>, StoreError> {
+        self.0.read(move |database| waiting_messages::find(database, id)).await
     }
 
     /// Returns the account's message with this name: its id, or its alias on SMPP 3.3 binds.

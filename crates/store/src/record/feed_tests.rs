@@ -9,8 +9,7 @@ use std::sync::Arc;
 fn steps(count: usize) -> Vec<MessageStep> {
     let at = Timestamp::from_millis(1_800_000_000_000);
     let message = MessageId::first_at(at);
-    let step =
-        |id| MessageStep { id: StepId(id), message, part: PartNo::FIRST, at, kind: StepKind::Cancelled };
+    let step = |id| MessageStep { id: StepId(id), message, part: PartNo::FIRST, at, kind: StepKind::Unknown };
     (0..count as u64).map(step).collect()
 }
 

@@ -39,4 +39,4 @@ pub use requests::{Replay, RequestEntry, RequestFilter, RequestGroup, RequestKin
 pub(crate) use running::RunningRecord;
 
 /// The steps of messages, for those who show them.
-pub use hermod_engine::steps::{CarrierWord, LateResponse, NextResend, StepKind};
+pub use hermod_engine::steps::{Canceller, CarrierWord, LateResponse, NextResend, StepKind};

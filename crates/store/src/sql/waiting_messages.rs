@@ -42,6 +42,24 @@ struct Group {
     unsent: bool,
 }
 
+/// Returns a message and its carrier if no part of it was sent.
+pub(crate) fn find(
+    connection: &Connection,
+    id: MessageId,
+) -> Result<Option<(CarrierId, WaitingMessage)>, TableError> {
+    let place = connection
+        .prepare_cached("SELECT carrier, account FROM message WHERE id = ?1")?
+        .query_row([id.as_i64()], |row| Ok((CarrierId::new(row.get(0)?), AccountId::new(row.get(1)?))))
+        .optional()?;
+    let (Some((carrier, account)), Some(before)) = (place, MessageId::from_i64(id.as_i64() - 1)) else {
+        return Ok(None);
+    };
+    let after = Some(QueuePosition { account, message: before });
+    let WaitingPage { mut waiting, .. } = read_page(connection, carrier, after, 1)?;
+    let found = waiting.pop().filter(|waiting| waiting.message == id);
+    Ok(found.map(|waiting| (carrier, waiting)))
+}
+
 /// Returns the next messages of a carrier after a position of which no part was sent, at most `limit`.
 pub(crate) fn read_page(
     connection: &Connection,

@@ -20,6 +20,7 @@ mod expiry;
 mod failover;
 mod faults;
 mod hand_over;
+mod held_messages;
 mod histories;
 mod in_doubt;
 mod inbound_numbers;

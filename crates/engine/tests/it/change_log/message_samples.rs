@@ -11,7 +11,7 @@ use hermod_engine::ops::{
     DlrReport, EventId, GivenUpReport, LinkId, ParkedReceipt, ReceiptLoss, Report, ReportContent,
     ReportGiveUpReason, ReportId,
 };
-use hermod_engine::steps::{CarrierWord, LateResponse, MessageStep, NextResend, StepId, StepKind};
+use hermod_engine::steps::{Canceller, CarrierWord, LateResponse, MessageStep, NextResend, StepId, StepKind};
 use hermod_engine::tables::*;
 use std::sync::Arc;
 
@@ -299,7 +299,8 @@ pub(super) fn step_kinds() -> Vec<StepKind> {
         StepKind::UnreadableReceipt { verdict, err, word },
         StepKind::Unknown,
         StepKind::Expired,
-        StepKind::Cancelled,
+        StepKind::Cancelled { by: Canceller::Customer },
+        StepKind::Cancelled { by: Canceller::Operator },
         StepKind::Reported { connection: CONNECTION, report: ReportId(8), status: ReportStatus::Accepted },
         StepKind::WebhookAttempt { event: EventId(77), attempt: 2, status: Some(503), took_ms: 12 },
         StepKind::State(MessageState::Enroute),

@@ -12,8 +12,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::traffic::{Control, Mode, TrafficRule, VelocityLimit, velocity_limits};
 use hermod_engine::commands::{
-    AnyCommand, Cancel, ExpireParts, FindKey, FindVelocityRefusal, MoveWaiting, OptIn, ReadQueues,
-    ReleaseDue, SetLate,
+    AnyCommand, Cancel, CancelWaiting, ExpireParts, FindKey, FindVelocityRefusal, MoveWaiting, OptIn,
+    ReadQueues, ReleaseDue, SetLate,
 };
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind};
@@ -38,7 +38,7 @@ pub(super) const TEXT: &str = "hello";
 type Make = fn(&mut World) -> Option<AnyCommand>;
 
 /// How likely each kind of command is, in thousandths.
-const KINDS: [(u64, Make); 35] = [
+const KINDS: [(u64, Make); 36] = [
     (260, accept),
     (50, pay),
     (8, opt_out),
@@ -50,6 +50,7 @@ const KINDS: [(u64, Make); 35] = [
     (28, lapse),
     (8, set_late),
     (30, move_messages::move_waiting),
+    (8, move_messages::cancel_waiting),
     (8, find_key),
     (8, find_velocity_refusal),
     (4, read_queues),
@@ -141,6 +142,7 @@ fn run_later(world: &mut World) -> Option<AnyCommand> {
     match &mut command {
         AnyCommand::ExpireParts(ExpireParts { now: at, .. })
         | AnyCommand::SetLate(SetLate { now: at, .. })
+        | AnyCommand::CancelWaiting(CancelWaiting { now: at, .. })
         | AnyCommand::MoveWaiting(MoveWaiting { now: at, .. }) => *at = now,
         AnyCommand::ForgetWebhooks(forget) => forget.now = now,
         AnyCommand::MoveToWebhook(moved) => moved.now = now,

@@ -22,12 +22,13 @@ const NOT_SIMULATED: [&str; 14] = [
 ];
 
 /// Outcomes and events that must happen, beside the commands.
-const MUST_HAPPEN: [&str; 14] = [
+const MUST_HAPPEN: [&str; 15] = [
     "accepted",
     "over a control",
     "key used before",
     "opted out",
     "cancelled",
+    "cancelled by the operator",
     "moved",
     "failed over",
     "webhook delivered",

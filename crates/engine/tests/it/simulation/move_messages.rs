@@ -5,8 +5,9 @@ use super::model::{Model, Tries, WAITING};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Part, PartEvent, PartState};
-use hermod_engine::commands::{AnyCommand, MoveWaiting};
+use hermod_engine::commands::{AnyCommand, CancelWaiting, MoveWaiting};
 use hermod_engine::ops::{Move, TargetCarrier};
+use hermod_engine::tables::MessageKey;
 use smallvec::SmallVec;
 use std::time::Duration;
 
@@ -24,14 +25,30 @@ pub(super) fn elsewhere(world: &mut World) -> TargetCarrier {
     TargetCarrier { carrier: world.random.one_of(&CARRIERS), whole: world.random.once_in(3) }
 }
 
-/// Moves some messages of a carrier. Some of them may be at another carrier, or no longer queued.
+/// Cancels some messages for the operator. Some of them may be at another carrier, sent, or in doubt.
+pub(super) fn cancel_waiting(world: &mut World) -> Option<AnyCommand> {
+    let mut keys = Vec::new();
+    for _ in 0..=world.random.below(MOVED_MAX) {
+        let Some((message, account)) = pick_waiting(world).or_else(|| pick_message(world)) else { break };
+        let of_message = world.model.messages[&message].carrier;
+        let carrier = if world.random.once_in(10) { world.random.one_of(&CARRIERS) } else { of_message };
+        keys.push(MessageKey { carrier, account, message });
+    }
+    Some(CancelWaiting { keys, now: world.now }.into())
+}
+
+/// Moves some messages of a carrier, some of them to the queue that an operator holds. Some of them may be at another carrier,
+/// or no longer queued.
 pub(super) fn move_waiting(world: &mut World) -> Option<AnyCommand> {
     let mut moves = Vec::new();
     for _ in 0..=world.random.below(MOVED_MAX) {
         let Some((message, account)) = pick_waiting(world).or_else(|| pick_message(world)) else { break };
         let entry = &world.model.messages[&message];
         let from = if world.random.once_in(10) { world.random.one_of(&CARRIERS) } else { entry.carrier };
-        let to = elsewhere(world);
+        let mut to = elsewhere(world);
+        if world.random.once_in(8) {
+            to.carrier = CarrierId::HELD;
+        }
         if !moves.iter().any(|other: &Move| other.message == message) {
             moves.push(Move { message, account, from, to });
         }
@@ -61,6 +78,20 @@ impl Model {
             }
         }
         moved
+    }
+
+    /// Cancels messages that wait for this carrier and that no carrier may have. Returns the count.
+    pub(super) fn cancel_waiting(&mut self, command: &CancelWaiting) -> usize {
+        let mut cancelled: usize = 0;
+        for MessageKey { carrier, message, .. } in &command.keys {
+            let entry = self.messages.get(message);
+            if entry.is_some_and(|entry| entry.can_be_cancelled() && entry.carrier == *carrier) {
+                self.apply_event(*message, PartNo::FIRST, PartEvent::Withdrawn);
+                cancelled += 1;
+            }
+        }
+        self.coverage.count("cancelled by the operator", u64::try_from(cancelled).expect("a few"));
+        cancelled
     }
 
     /// Returns whether no carrier has any part of a message, or may have.

@@ -1,11 +1,11 @@
 //! Applies commands to the model and compares their outcomes.
 
 use super::world::{CARRIERS, World};
-use hermod_domain::ids::PartNo;
+use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::origin::MessageName;
 use hermod_engine::commands::{
-    AnyCommand, AnyOutcome, Cancel, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
+    AnyCommand, AnyOutcome, Cancel, CancelWaiting, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
 };
 use hermod_engine::ops::{AcceptOutcome, CancelOutcome, DeferredParts, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;
@@ -42,6 +42,9 @@ impl World {
             (AnyCommand::ExpireParts(lapse), AnyOutcome::ExpireParts(count)) => self.note_lapse(lapse, count),
             (AnyCommand::MoveWaiting(moves), AnyOutcome::MoveWaiting(count)) => {
                 assert_eq!(self.model.move_waiting(moves), count, "messages moved");
+            }
+            (AnyCommand::CancelWaiting(cancel), AnyOutcome::CancelWaiting(count)) => {
+                assert_eq!(self.model.cancel_waiting(cancel), count, "messages cancelled");
             }
             (AnyCommand::CloseLink(CloseLink { link, .. }), AnyOutcome::CloseLink(())) => {
                 self.links.retain(|open| open.id != *link || !open.under_way.is_empty());
@@ -189,7 +192,7 @@ impl World {
                 .complete(&|_, _| Ok(None), &|_| Ok(DeferredParts::default()))
                 .expect("nothing is read");
             let count = |states| u64::try_from(self.model.count(queue.carrier, states)).expect("a few");
-            assert!(CARRIERS.contains(&queue.carrier));
+            assert!(CARRIERS.contains(&queue.carrier) || queue.carrier == CarrierId::HELD);
             let waiting = count(&[PartState::Queued, PartState::InDoubt]);
             assert_eq!(queue.waiting, waiting, "parts that wait for {}", queue.carrier);
             let in_flight = count(&[PartState::Sending]);

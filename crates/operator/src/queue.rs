@@ -1,0 +1,457 @@
+//! Queues: what waits for each carrier, and holding, releasing and cancelling waiting messages.
+//!
+//! Held messages wait in a queue of their own, [`CarrierId::HELD`], which no carrier has: a hold and a release are moves. They
+//! keep their order, and their validity runs on.
+//!
+//! A request looks at a limited number of messages and returns where the next one goes on, so that no request lasts long and
+//! the caller can show the progress. A caller that stops half-way leaves the rest as it was.
+
+use crate::author::Acting;
+use crate::carrier::views::QueueView;
+use crate::find::{carrier_name, find_account, find_carrier};
+use crate::http::routes::{Routes, doc};
+use crate::input::{invalid, sender, words};
+use crate::refusal::OperatorRefusal;
+use crate::views::JsonBody;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::app;
+use hermod_gateway::gateway::Gateway;
+use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, WaitingMessage};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Messages that a request looks at, unless it says less, and at most.
+const LOOKED_AT_MAX: u32 = 5_000;
+/// Messages read from a queue at once.
+const PAGE_MESSAGES: u32 = 500;
+/// Ids that a request may name.
+const IDS_MAX: usize = 1_000;
+const REASON_CHARS_MAX: usize = 200;
+const TEXT_CHARS_MAX: usize = 160;
+/// Digits of a phone number without its plus.
+const PREFIX_DIGITS_MAX: usize = 15;
+/// Digits of a prefix that the audit log has: it must not have whole phone numbers.
+const PREFIX_DIGITS_LOGGED: usize = 7;
+
+/// What is to happen to waiting messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QueueAction {
+    /// They wait until they are released or cancelled.
+    Hold,
+    /// Held messages go to the carriers that their routes choose now.
+    Release,
+    /// They end as `rejected` and their costs are refunded.
+    Cancel,
+}
+
+/// Which waiting messages: those that fulfil every condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueConditions {
+    /// Of this account.
+    pub account: Option<String>,
+    /// In the queue of this carrier; for a release, those that go to this carrier.
+    pub carrier: Option<String>,
+    /// To numbers that begin with these digits, with or without a plus.
+    #[schema(examples("49900"))]
+    pub prefix: Option<String>,
+    /// With this sender.
+    pub sender: Option<String>,
+    /// With these words in their text, in the same case.
+    pub text: Option<String>,
+    /// With one of these ids; at most 1,000.
+    #[serde(default)]
+    pub ids: Vec<String>,
+    /// All of them. To be set if there is no other condition.
+    #[serde(default)]
+    pub all: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueRequest {
+    pub action: QueueAction,
+    #[serde(default)]
+    pub conditions: QueueConditions,
+    /// Why, for the audit log; at most 200 characters.
+    pub reason: Option<String>,
+    /// Counts the messages and changes nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// `next` of the previous response.
+    pub after: Option<String>,
+    /// How many messages to look at; at most 5,000, which is the default.
+    #[schema(minimum = 1, maximum = 5000)]
+    pub limit: Option<u32>,
+}
+
+impl JsonBody for QueueRequest {}
+
+/// What a request did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QueueResultView {
+    /// Messages that were looked at.
+    pub looked_at: u64,
+    /// Messages that were held, released or cancelled; with `dry_run`, that would be.
+    pub done: u64,
+    /// Messages that fulfil the conditions and stay as they are: a carrier may have them, or no route serves them.
+    pub left: u64,
+    /// Send it as `after` to go on; null if everything was looked at.
+    #[schema(examples("2.7.15506713804701696"))]
+    pub next: Option<String>,
+}
+
+/// The queue of one carrier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CarrierQueueView {
+    /// `(held)` for the messages that are held.
+    pub carrier: String,
+    pub queue: QueueView,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QueuesView {
+    /// By carrier; what is held comes last.
+    pub items: Vec<CarrierQueueView>,
+}
+
+/// Lists the queues of all carriers that have had parts since they were set up, and what is held.
+pub async fn list_queues(gateway: &Gateway) -> Result<QueuesView, OperatorRefusal> {
+    let mut queues = gateway.store.messages().queues().await?;
+    let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
+    queues.sort_by_cached_key(|queue| {
+        (queue.carrier == CarrierId::HELD, carrier_name(&catalogue, queue.carrier))
+    });
+    let view = |queue: CarrierQueue| CarrierQueueView {
+        carrier: carrier_name(&catalogue, queue.carrier),
+        queue: QueueView::new(queue, now),
+    };
+    Ok(QueuesView { items: queues.into_iter().map(view).collect() })
+}
+
+/// Holds, releases or cancels waiting messages.
+pub async fn change_queues(
+    gateway: &Acting,
+    request: QueueRequest,
+) -> Result<QueueResultView, OperatorRefusal> {
+    let QueueRequest { action, conditions, reason, dry_run, after, limit } = request;
+    let reason = reason.map(|reason| words("reason", reason, 1, REASON_CHARS_MAX)).transpose()?;
+    let limit = limit.unwrap_or(LOOKED_AT_MAX);
+    if !(1..=LOOKED_AT_MAX).contains(&limit) {
+        return Err(invalid("limit", format!("must be 1 to {LOOKED_AT_MAX}")));
+    }
+    let wanted = Wanted::new(gateway, action, &conditions)?;
+    if after.is_none() && !dry_run {
+        let detail = json!({ "conditions": logged(&conditions), "reason": reason });
+        let what = format!("queue.{}", action.as_str());
+        gateway.audited(wanted.account, &what, "queue", &detail).note_in_audit_log().await?;
+    }
+    let mut pass = Pass { gateway, wanted, dry_run, result: QueueResultView::default() };
+    if conditions.ids.is_empty() {
+        pass.queues(after.as_deref().map(Place::parse).transpose()?, limit).await?;
+    } else {
+        pass.named(&conditions.ids).await?;
+    }
+    Ok(pass.result)
+}
+
+impl QueueAction {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            QueueAction::Hold => "hold",
+            QueueAction::Release => "release",
+            QueueAction::Cancel => "cancel",
+        }
+    }
+}
+
+/// Returns the conditions as the audit log has them: without text of messages and whole phone numbers.
+fn logged(conditions: &QueueConditions) -> QueueConditions {
+    let shorten = |prefix: &String| prefix.chars().take(PREFIX_DIGITS_LOGGED).collect();
+    QueueConditions {
+        prefix: conditions.prefix.as_ref().map(shorten),
+        text: conditions.text.as_ref().map(|text| format!("({} characters)", text.chars().count())),
+        ..conditions.clone()
+    }
+}
+
+/// The conditions of a request after their names were found.
+struct Wanted {
+    action: QueueAction,
+    account: Option<AccountId>,
+    carrier: Option<CarrierId>,
+    /// Digits only.
+    prefix: String,
+    sender: Option<Sender>,
+    text: Option<String>,
+}
+
+impl Wanted {
+    fn new(
+        gateway: &Gateway,
+        action: QueueAction,
+        conditions: &QueueConditions,
+    ) -> Result<Wanted, OperatorRefusal> {
+        let QueueConditions { account, carrier, prefix, sender: from, text, ids, all } = conditions;
+        let is_limited = account.is_some() || carrier.is_some() || prefix.is_some() || from.is_some();
+        if !(is_limited || text.is_some() || !ids.is_empty() || *all) {
+            let rule = "must name at least one: account, carrier, prefix, sender, text, ids, or all = true";
+            return Err(invalid("conditions", rule));
+        }
+        if ids.len() > IDS_MAX {
+            return Err(invalid("ids", format!("must be at most {IDS_MAX}")));
+        }
+        let text = text.clone().map(|text| words("text", text, 1, TEXT_CHARS_MAX)).transpose()?;
+        Ok(Wanted {
+            action,
+            account: account.as_ref().map(|name| find_account(gateway, name)).transpose()?,
+            carrier: carrier.as_ref().map(|name| find_carrier(gateway, name)).transpose()?,
+            prefix: prefix.as_deref().map(prefix_digits).transpose()?.unwrap_or_default(),
+            sender: from.as_deref().map(sender).transpose()?,
+            text,
+        })
+    }
+
+    /// Returns the queues that can have such messages, in the order in which they are looked at.
+    fn carriers(&self, catalogue: &Catalogue) -> Vec<CarrierId> {
+        if self.action == QueueAction::Release {
+            return vec![CarrierId::HELD];
+        }
+        let all = catalogue.carriers().iter().map(|(id, ..)| *id);
+        let mut carriers: Vec<_> = all.filter(|id| self.carrier.is_none_or(|wanted| wanted == *id)).collect();
+        if self.action == QueueAction::Cancel && self.carrier.is_none() {
+            carriers.push(CarrierId::HELD);
+        }
+        carriers.sort_unstable();
+        carriers
+    }
+
+    /// Whether the row of a message fulfils the conditions about it.
+    fn includes(&self, waiting: &WaitingMessage) -> bool {
+        let WaitingMessage { account, from, to, .. } = waiting;
+        self.account.is_none_or(|wanted| wanted == *account)
+            && self.sender.as_ref().is_none_or(|wanted| wanted == from)
+            && begins_with(*to, &self.prefix)
+    }
+}
+
+fn begins_with(number: Msisdn, prefix: &str) -> bool {
+    prefix.is_empty() || number.digits().starts_with(prefix)
+}
+
+fn prefix_digits(text: &str) -> Result<String, OperatorRefusal> {
+    let digits = text.trim_start_matches('+');
+    let is_prefix = (1..=PREFIX_DIGITS_MAX).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0');
+    if is_prefix {
+        return Ok(digits.to_owned());
+    }
+    let rule = format!("must be 1 to {PREFIX_DIGITS_MAX} digits with the country code, such as 49900");
+    Err(invalid("prefix", rule))
+}
+
+/// How far a request has looked: through the queue of a carrier up to a message.
+#[derive(Clone, Copy)]
+struct Place {
+    carrier: CarrierId,
+    upto: QueuePosition,
+}
+
+impl Place {
+    fn parse(text: &str) -> Result<Place, OperatorRefusal> {
+        let parse = || {
+            let mut numbers = text.splitn(3, '.');
+            let carrier = CarrierId::new(numbers.next()?.parse().ok()?);
+            let account = AccountId::new(numbers.next()?.parse().ok()?);
+            let message = MessageId::parse(numbers.next()?)?;
+            Some(Place { carrier, upto: QueuePosition { account, message } })
+        };
+        parse().ok_or_else(|| invalid("after", "must be `next` of the previous response"))
+    }
+
+    fn text(&self) -> String {
+        let QueuePosition { account, message } = self.upto;
+        format!("{}.{account}.{message}", self.carrier)
+    }
+}
+
+/// One request on its way through the queues.
+struct Pass<'a> {
+    gateway: &'a Gateway,
+    wanted: Wanted,
+    dry_run: bool,
+    result: QueueResultView,
+}
+
+impl Pass<'_> {
+    /// Looks at up to `limit` messages after a place, queue by queue.
+    async fn queues(&mut self, after: Option<Place>, limit: u32) -> Result<(), OperatorRefusal> {
+        for carrier in self.wanted.carriers(&self.gateway.catalogue()) {
+            let mut upto = match after {
+                Some(place) if carrier < place.carrier => continue,
+                Some(place) if carrier == place.carrier => Some(place.upto),
+                Some(_) | None => None,
+            };
+            loop {
+                let left = u64::from(limit).saturating_sub(self.result.looked_at);
+                let Some(wanted) = u32::try_from(left).ok().filter(|left| *left > 0) else {
+                    self.result.next = upto.map(|upto| Place { carrier, upto }.text());
+                    return Ok(());
+                };
+                let page = self.page(carrier, upto, wanted.min(PAGE_MESSAGES)).await?;
+                let Some(last) = page.last().map(WaitingMessage::position) else { break };
+                upto = Some(last);
+                self.result.looked_at += u64::try_from(page.len()).expect("a page");
+                self.change(carrier, page).await?;
+                if self.wanted.account.is_some_and(|wanted| last.account > wanted) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the next messages of a queue. The messages of one account stand together: those of others are passed over.
+    async fn page(
+        &self,
+        carrier: CarrierId,
+        after: Option<QueuePosition>,
+        limit: u32,
+    ) -> Result<Vec<WaitingMessage>, StoreError> {
+        let start = self.wanted.account.map(|account| QueuePosition {
+            account,
+            message: MessageId::first_at(Timestamp::from_millis(0)),
+        });
+        let after = match (after, start) {
+            (Some(after), Some(start)) if after.account < start.account => Some(start),
+            (None, start) => start,
+            (after, _) => after,
+        };
+        self.gateway.store.messages().waiting(carrier, after, limit).await
+    }
+
+    /// Looks at the messages with these ids.
+    async fn named(&mut self, ids: &[String]) -> Result<(), OperatorRefusal> {
+        let carriers = self.wanted.carriers(&self.gateway.catalogue());
+        let mut by_carrier: BTreeMap<CarrierId, Vec<WaitingMessage>> = BTreeMap::new();
+        for id in ids {
+            let wrong = || invalid("ids", format!("\"{id}\" is not the id of a message"));
+            let id = MessageId::parse(id).ok_or_else(wrong)?;
+            self.result.looked_at += 1;
+            match self.gateway.store.messages().waiting_message(id).await? {
+                Some((carrier, waiting)) if carriers.contains(&carrier) => {
+                    by_carrier.entry(carrier).or_default().push(waiting);
+                }
+                Some(_) | None => self.result.left += 1,
+            }
+        }
+        for (carrier, waiting) in by_carrier {
+            self.change(carrier, waiting).await?;
+        }
+        Ok(())
+    }
+
+    /// Changes those of these messages of a queue that fulfil the conditions.
+    async fn change(
+        &mut self,
+        carrier: CarrierId,
+        mut waiting: Vec<WaitingMessage>,
+    ) -> Result<(), OperatorRefusal> {
+        waiting.retain(|waiting| self.wanted.includes(waiting));
+        if let Some(part) = &self.wanted.text {
+            waiting = self.with_text(waiting, part).await?;
+        }
+        let found = waiting.len();
+        let done = match self.wanted.action {
+            QueueAction::Hold => self.move_all(hold_all(self.gateway, carrier, &waiting)).await?,
+            QueueAction::Release => {
+                let (moves, of_other_carriers) = self.releases(&waiting);
+                let done = self.move_all(moves).await?;
+                self.count(found - of_other_carriers, done);
+                return Ok(());
+            }
+            QueueAction::Cancel => self.cancel_all(carrier, &waiting).await?,
+        };
+        self.count(found, done);
+        Ok(())
+    }
+
+    fn count(&mut self, found: usize, done: usize) {
+        let count = |messages| u64::try_from(messages).unwrap_or(u64::MAX);
+        self.result.done += count(done);
+        self.result.left += count(found.saturating_sub(done));
+    }
+
+    /// Returns the moves that release messages, and how many go to another carrier than the wanted one.
+    fn releases(&self, waiting: &[WaitingMessage]) -> (Vec<Move>, usize) {
+        let catalogue = self.gateway.catalogue();
+        let moves = waiting.iter().filter_map(|waiting| app::release(self.gateway, &catalogue, waiting));
+        let (wanted, others): (Vec<_>, Vec<_>) =
+            moves.partition(|one| self.wanted.carrier.is_none_or(|carrier| carrier == one.to.carrier));
+        (wanted, others.len())
+    }
+
+    async fn move_all(&self, moves: Vec<Move>) -> Result<usize, StoreError> {
+        if self.dry_run {
+            return Ok(moves.len());
+        }
+        self.gateway.store.messages().reroute(moves, self.gateway.clock.now()).await
+    }
+
+    async fn cancel_all(&self, carrier: CarrierId, waiting: &[WaitingMessage]) -> Result<usize, StoreError> {
+        if self.dry_run {
+            return Ok(waiting.len());
+        }
+        let places: Vec<_> = waiting.iter().map(WaitingMessage::position).collect();
+        self.gateway.store.messages().cancel_waiting(carrier, &places, self.gateway.clock.now()).await
+    }
+
+    async fn with_text(
+        &self,
+        waiting: Vec<WaitingMessage>,
+        part: &str,
+    ) -> Result<Vec<WaitingMessage>, StoreError> {
+        let mut found = Vec::new();
+        for waiting in waiting {
+            let text = self.gateway.store.messages().text(waiting.account, waiting.message).await?;
+            if text.is_some_and(|text| text.contains(part)) {
+                found.push(waiting);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn hold_all(gateway: &Gateway, carrier: CarrierId, waiting: &[WaitingMessage]) -> Vec<Move> {
+    let catalogue = gateway.catalogue();
+    waiting.iter().map(|waiting| app::hold(&catalogue, carrier, waiting)).collect()
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.section("Queues", "What waits for carriers: hold it, release it, cancel it.");
+    routes.get(
+        "/queues",
+        list_queues,
+        doc("listQueues", "List the queues", "One queue per carrier, and what is held."),
+    );
+    routes.post(
+        "/queues",
+        change_queues,
+        doc("changeQueues", "Hold, release or cancel waiting messages", "What this request did.")
+            .details(
+                "Only messages of which no carrier has any part. Held messages keep their order and their validity runs on; a \
+                 release sends them to the carriers that their routes choose then. A cancelled message ends as `rejected`, its \
+                 cost is refunded and its report is made. A request looks at up to 5,000 messages: send it again with `next` as \
+                 `after` until `next` is null. Sending it twice changes nothing more.",
+            )
+            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+    );
+}

@@ -1,0 +1,131 @@
+//! Queues over the operator API: list, hold, release, cancel.
+
+use crate::fixture::ApiFixture;
+use serde_json::{Value, json};
+
+const TO: &str = "+4915112345678";
+
+async fn send(fixture: &ApiFixture, to: &str, text: &str) -> String {
+    let (status, body) = fixture.submit(to, text, &[]).await;
+    assert_eq!(status, 202, "{body}");
+    body["message_id"].as_str().unwrap().to_owned()
+}
+
+async fn balance(fixture: &ApiFixture) -> Value {
+    fixture.get("/accounts/shop").await.body["balance"].clone()
+}
+
+/// Changes the queues, and returns how many messages were done and left.
+async fn change(fixture: &ApiFixture, body: Value) -> (u64, u64) {
+    let reply = fixture.post("/queues", body.clone()).await;
+    assert_eq!(reply.status, 200, "{body}: {}", reply.text);
+    let count = |field: &str| reply.body[field].as_u64().unwrap();
+    (count("done"), count("left"))
+}
+
+/// Returns the queues as `acme 2, (held) 1`.
+async fn queues(fixture: &ApiFixture) -> String {
+    let reply = fixture.get("/queues").await;
+    let items = reply.body["items"].as_array().unwrap().iter();
+    let items = items.map(|item| format!("{} {}", item["carrier"].as_str().unwrap(), item["queue"]["waiting"]));
+    items.collect::<Vec<_>>().join(", ")
+}
+
+#[tokio::test]
+async fn conditions_choose_the_messages_that_are_held_released_and_cancelled() {
+    let fixture = ApiFixture::open().await;
+    let first = send(&fixture, TO, "Your code is 1234").await;
+    send(&fixture, TO, "Sale ends today").await;
+    send(&fixture, "+4917012345678", "Sale ends today").await;
+    assert_eq!(queues(&fixture).await, "acme 3");
+    let hold = |conditions: Value| json!({"action": "hold", "conditions": conditions, "dry_run": true});
+    for (conditions, expect) in [
+        (json!({"all": true}), 3),
+        (json!({"account": "shop", "carrier": "acme", "sender": "Shop"}), 3),
+        (json!({"prefix": "+49170"}), 1),
+        (json!({"prefix": "4915", "text": "Sale"}), 1),
+        (json!({"text": "sale"}), 0),
+        (json!({"ids": [first]}), 1),
+        (json!({"sender": "Other"}), 0),
+    ] {
+        assert_eq!(change(&fixture, hold(conditions.clone())).await, (expect, 0), "{conditions}");
+    }
+    assert_eq!(queues(&fixture).await, "acme 3", "a dry run changes nothing");
+
+    let sale = json!({"action": "hold", "conditions": {"text": "Sale"}, "reason": "fraud?"});
+    assert_eq!(change(&fixture, sale.clone()).await, (2, 0));
+    assert_eq!(change(&fixture, sale).await, (0, 0), "they are held already");
+    assert_eq!(queues(&fixture).await, "acme 1, (held) 2");
+    let release = json!({"action": "release", "conditions": {"prefix": "49170"}});
+    assert_eq!(change(&fixture, release).await, (1, 0));
+    assert_eq!(queues(&fixture).await, "acme 2, (held) 1");
+
+    let cancel = json!({"action": "cancel", "conditions": {"account": "shop"}});
+    assert_eq!(balance(&fixture).await, json!("9.85"));
+    assert_eq!(change(&fixture, cancel.clone()).await, (3, 0), "what waits and what is held");
+    assert_eq!(balance(&fixture).await, json!("10"));
+    assert_eq!(change(&fixture, cancel).await, (0, 0), "a second time refunds nothing");
+    assert_eq!(balance(&fixture).await, json!("10"));
+    assert_eq!(queues(&fixture).await, "acme 0, (held) 0");
+}
+
+#[tokio::test]
+async fn long_queue_is_changed_request_by_request() {
+    let fixture = ApiFixture::open().await;
+    for _ in 0..7 {
+        send(&fixture, TO, "hello").await;
+    }
+    let mut request = json!({"action": "cancel", "conditions": {"all": true}, "limit": 3});
+    let mut done = Vec::new();
+    loop {
+        let reply = fixture.post("/queues", request.clone()).await;
+        done.push(reply.body["done"].as_u64().unwrap());
+        request["after"] = reply.body["next"].clone();
+        if request["after"].is_null() {
+            break;
+        }
+    }
+    assert_eq!(done.iter().sum::<u64>(), 7, "{done:?}");
+    assert!(done.len() > 2, "{done:?}");
+    let log = fixture.get("/audit-log").await;
+    assert_eq!(log.text.matches("queue.cancel").count(), 1, "{}", log.text);
+}
+
+#[tokio::test]
+async fn audit_log_has_the_reason_and_neither_text_nor_number() {
+    let fixture = ApiFixture::open().await;
+    send(&fixture, TO, "My secret words").await;
+    let conditions = json!({"text": "secret words", "prefix": TO});
+    let request = json!({"action": "hold", "conditions": conditions, "reason": "unpaid invoice"});
+    assert_eq!(change(&fixture, request).await, (1, 0));
+    let log = fixture.get("/audit-log").await;
+    assert!(log.text.contains("queue.hold") && log.text.contains("unpaid invoice"), "{}", log.text);
+    assert!(!log.text.contains("secret words") && !log.text.contains("15112345678"), "{}", log.text);
+}
+
+#[tokio::test]
+async fn wrong_conditions_are_rejected_and_change_nothing() {
+    let fixture = ApiFixture::open().await;
+    send(&fixture, TO, "hello").await;
+    for (conditions, status, expect) in [
+        (json!({}), 400, "must name at least one"),
+        (json!({"account": "nobody"}), 404, "there is no account"),
+        (json!({"carrier": "nobody"}), 404, "there is no carrier"),
+        (json!({"prefix": "0049"}), 400, "digits with the country code"),
+        (json!({"prefix": ""}), 400, "digits with the country code"),
+        (json!({"text": ""}), 400, "1 to 160 characters"),
+        (json!({"ids": ["x"]}), 400, "is not the id of a message"),
+        (json!({"colour": "red"}), 400, "colour"),
+    ] {
+        let body = json!({"action": "cancel", "conditions": conditions});
+        let reply = fixture.post("/queues", body).await;
+        assert_eq!(reply.status, status, "{conditions}: {}", reply.text);
+        assert!(reply.error().contains(expect), "{conditions}: {}", reply.text);
+    }
+    for more in [json!({"after": "x"}), json!({"limit": 0}), json!({"limit": 5001}), json!({"reason": ""})] {
+        let mut body = json!({"action": "cancel", "conditions": {"all": true}});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(fixture.post("/queues", body).await.status, 400, "{more}");
+    }
+    assert_eq!(queues(&fixture).await, "acme 1");
+}
