@@ -127,6 +127,9 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::CarrierDown => {
             "hermod links shows the last error of each link. Check address, network and firewall."
         }
+        AlarmKind::CarrierStalled => {
+            "The carrier takes parts and answers none: ask it why. Its messages go to the next carriers of their routes meanwhile."
+        }
         AlarmKind::QueueAge => {
             "hermod links shows whether its links are down, throttled or too slow. Add a second carrier to the route."
         }

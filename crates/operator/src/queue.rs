@@ -7,6 +7,7 @@
 //! the caller can show the progress. A caller that stops half-way leaves the rest as it was.
 
 use crate::author::Acting;
+use crate::carrier::use_cases::empty;
 use crate::carrier::views::QueueView;
 use crate::find::{carrier_name, find_account, find_carrier};
 use crate::http::routes::{Routes, doc};
@@ -47,6 +48,8 @@ pub enum QueueAction {
     Hold,
     /// Held messages go to the carriers that their routes choose now.
     Release,
+    /// Waiting messages go to the carriers that their routes choose now.
+    Reroute,
     /// They end as `rejected` and their costs are refunded.
     Cancel,
 }
@@ -122,6 +125,27 @@ pub struct QueuesView {
     pub items: Vec<CarrierQueueView>,
 }
 
+/// What a carrier has to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CarrierWorkView {
+    pub carrier: String,
+    pub queue: QueueView,
+    /// Parts that it accepted and that wait for a receipt.
+    pub without_receipt: u64,
+}
+
+/// Returns what a carrier has to do.
+pub async fn show_work(gateway: &Gateway, name: &str) -> Result<CarrierWorkView, OperatorRefusal> {
+    let id = find_carrier(gateway, name)?;
+    let queues = gateway.store.messages().queues().await?;
+    let queue = queues.into_iter().find(|queue| queue.carrier == id).unwrap_or(empty(id));
+    Ok(CarrierWorkView {
+        carrier: name.to_owned(),
+        queue: QueueView::new(queue, gateway.clock.now()),
+        without_receipt: gateway.store.messages().without_receipt(id).await?,
+    })
+}
+
 /// Lists the queues of all carriers that have had parts since they were set up, and what is held.
 pub async fn list_queues(gateway: &Gateway) -> Result<QueuesView, OperatorRefusal> {
     let mut queues = gateway.store.messages().queues().await?;
@@ -167,6 +191,7 @@ impl QueueAction {
         match self {
             QueueAction::Hold => "hold",
             QueueAction::Release => "release",
+            QueueAction::Reroute => "reroute",
             QueueAction::Cancel => "cancel",
         }
     }
@@ -372,10 +397,10 @@ impl Pass<'_> {
         let found = waiting.len();
         let done = match self.wanted.action {
             QueueAction::Hold => self.move_all(hold_all(self.gateway, carrier, &waiting)).await?,
-            QueueAction::Release => {
-                let (moves, of_other_carriers) = self.releases(&waiting);
+            QueueAction::Release | QueueAction::Reroute => {
+                let (moves, unwanted) = self.routed_again(carrier, &waiting);
                 let done = self.move_all(moves).await?;
-                self.count(found - of_other_carriers, done);
+                self.count(found - unwanted, done);
                 return Ok(());
             }
             QueueAction::Cancel => self.cancel_all(carrier, &waiting).await?,
@@ -390,12 +415,17 @@ impl Pass<'_> {
         self.result.left += count(found.saturating_sub(done));
     }
 
-    /// Returns the moves that release messages, and how many go to another carrier than the wanted one.
-    fn releases(&self, waiting: &[WaitingMessage]) -> (Vec<Move>, usize) {
+    /// Returns the moves of messages to the carriers that their routes choose now, and how many are not wanted: they go to
+    /// another carrier than the one that is released, or stay where they are.
+    fn routed_again(&self, from: CarrierId, waiting: &[WaitingMessage]) -> (Vec<Move>, usize) {
         let catalogue = self.gateway.catalogue();
-        let moves = waiting.iter().filter_map(|waiting| app::release(self.gateway, &catalogue, waiting));
-        let (wanted, others): (Vec<_>, Vec<_>) =
-            moves.partition(|one| self.wanted.carrier.is_none_or(|carrier| carrier == one.to.carrier));
+        let is_wanted = |one: &Move| match self.wanted.carrier {
+            Some(carrier) if from == CarrierId::HELD => one.to.carrier == carrier,
+            Some(_) | None => one.to.carrier != from,
+        };
+        let moves =
+            waiting.iter().filter_map(|waiting| app::route_again(self.gateway, &catalogue, from, waiting));
+        let (wanted, others): (Vec<_>, Vec<_>) = moves.partition(is_wanted);
         (wanted, others.len())
     }
 
@@ -442,13 +472,20 @@ pub(crate) fn routes(routes: &mut Routes) {
         list_queues,
         doc("listQueues", "List the queues", "One queue per carrier, and what is held."),
     );
+    routes.get(
+        "/queues/{carrier}",
+        show_work,
+        doc("getCarrierWork", "Read what a carrier has to do", "Its queue, and what waits for receipts.")
+            .details("A carrier that waits for no receipt can be disabled without losing one.")
+            .errors(&["NOT_FOUND"]),
+    );
     routes.post(
         "/queues",
         change_queues,
-        doc("changeQueues", "Hold, release or cancel waiting messages", "What this request did.")
+        doc("changeQueues", "Hold, release, reroute or cancel waiting messages", "What this request did.")
             .details(
                 "Only messages of which no carrier has any part. Held messages keep their order and their validity runs on; a \
-                 release sends them to the carriers that their routes choose then. A cancelled message ends as `rejected`, its \
+                 release or a reroute sends them to the carriers that their routes choose then. A cancelled message ends as `rejected`, its \
                  cost is refunded and its report is made. A request looks at up to 5,000 messages: send it again with `next` as \
                  `after` until `next` is null. Sending it twice changes nothing more.",
             )

@@ -14,6 +14,7 @@ use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
+use hermod_gateway::config::Period;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,11 @@ pub struct WantedRoute {
     /// Tries the next carrier when one rejects a message.
     #[serde(default)]
     pub fail_over_refusals: bool,
+    /// How long a carrier may be stalled or down before what waits for it moves to the next one. Default: `10s` for a carrier
+    /// that is down, `0s` for one that is stalled, which has answered nothing for five seconds.
+    #[serde(default, deserialize_with = "checks::fail_over_wait", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, examples("10s"))]
+    pub fail_over_after: Option<Period>,
 }
 
 /// A carrier of a route: its name, or a table with priority and weight.
@@ -192,6 +198,7 @@ impl FileEntry for WantedRoute {
             carriers,
             in_doubt,
             fail_over_refusals,
+            fail_over_after,
         } = self;
         let what = format!("route \"{}\"", self.name());
         if self.area().is_none() {
@@ -210,6 +217,7 @@ impl FileEntry for WantedRoute {
             carriers: placed.collect::<Result<_, _>>()?,
             in_doubt: *in_doubt,
             fail_over_refusals: *fail_over_refusals,
+            fail_over_after_ms: fail_over_after.map(Period::whole_ms),
         })
     }
 
@@ -224,6 +232,7 @@ impl FileEntry for WantedRoute {
             carriers,
             in_doubt,
             fail_over_refusals,
+            fail_over_after_ms,
         } = document;
         let shown =
             carriers.iter().zip(places()).map(|(via, place)| WantedRouteCarrier::shown(place, via, names));
@@ -237,6 +246,7 @@ impl FileEntry for WantedRoute {
             carriers: Some(shown.collect()),
             in_doubt,
             fail_over_refusals,
+            fail_over_after: fail_over_after_ms.map(Period::from_millis),
         }
     }
 }

@@ -23,6 +23,8 @@ pub enum Health {
     Up,
     /// Bound, but with too many rejections or missing receipts: used only if no carrier is up.
     Poor,
+    /// It answers nothing while messages wait for its window.
+    Stalled,
     /// No sending link is bound.
     #[default]
     Down,
@@ -32,11 +34,25 @@ pub enum Health {
     Disabled,
 }
 
+/// What becomes of the messages that wait for a carrier that the operator drains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Draining {
+    /// They move to the next carrier of their routes.
+    Move,
+    /// They stay until the carrier sends again.
+    Stay,
+}
+
 impl Health {
+    pub const ALL: [Health; 6] =
+        [Health::Up, Health::Poor, Health::Stalled, Health::Down, Health::Stopped, Health::Disabled];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Health::Up => "up",
             Health::Poor => "poor",
+            Health::Stalled => "stalled",
             Health::Down => "down",
             Health::Stopped => "stopped",
             Health::Disabled => "disabled",
@@ -47,7 +63,7 @@ impl Health {
     pub const fn can_send(self) -> bool {
         match self {
             Health::Up | Health::Poor => true,
-            Health::Down | Health::Stopped | Health::Disabled => false,
+            Health::Stalled | Health::Down | Health::Stopped | Health::Disabled => false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The stored documents that make up the catalogue. A new field has a default under which documents stored before keep
 //! their meaning.
 
-use crate::carrier::Profile;
+use crate::carrier::{Draining, Profile};
 use crate::catalogue::{Account, AllowList, ApiKey, OperatorEntry, SmppAccess, User};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
@@ -81,6 +81,9 @@ pub struct RouteEntry {
     pub in_doubt: Option<DoubtPolicy>,
     /// A message that one carrier rejects fails over to the next.
     pub fail_over_refusals: bool,
+    /// How long a carrier may be unable to send before what waits for it moves. `None`: the gateway decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_over_after_ms: Option<u64>,
 }
 
 /// A carrier of a route.
@@ -112,6 +115,9 @@ pub struct Carrier {
     pub enquire_link_ms: u64,
     /// No link is bound; messages routed to it stay queued.
     pub disabled: bool,
+    /// Its links stay bound for receipts, and nothing is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draining: Option<Draining>,
     /// `None`: plain TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<CarrierTls>,

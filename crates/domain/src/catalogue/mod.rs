@@ -366,6 +366,7 @@ fn build_routes(
             carriers,
             in_doubt,
             fail_over_refusals,
+            fail_over_after_ms,
         } = entry;
         let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::RouteForNothing)?;
         if let Some(missing) = carriers.iter().find(|chosen| !known.contains(&chosen.carrier)) {
@@ -379,7 +380,11 @@ fn build_routes(
                 weight: *weight,
             })
             .collect();
-        let rules = RouteRules { doubt: *in_doubt, fail_over_refusals: *fail_over_refusals };
+        let rules = RouteRules {
+            doubt: *in_doubt,
+            fail_over_refusals: *fail_over_refusals,
+            fail_over_after: fail_over_after_ms.map(Duration::from_millis),
+        };
         let route =
             Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueError::Route { area, refusal })?;
         built.push((RouteScope { account: *account, sender: *sender, area }, route));

@@ -20,6 +20,7 @@ use crate::sender::Sender;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::time::Duration;
 
 pub const ROUTE_CARRIERS_MAX: usize = 8;
 pub const WEIGHT_MAX: u16 = 10_000;
@@ -42,6 +43,7 @@ pub struct Route {
     candidates: SmallVec<[Candidate; 2]>,
     doubt: Option<DoubtPolicy>,
     fail_over_refusals: bool,
+    fail_over_after: Option<Duration>,
 }
 
 /// The rules of a route besides its carriers.
@@ -51,6 +53,8 @@ pub struct RouteRules {
     pub doubt: Option<DoubtPolicy>,
     /// Whether a message that one carrier rejects fails over to the next.
     pub fail_over_refusals: bool,
+    /// How long a carrier may be unable to send before what waits for it moves. `None`: the gateway decides.
+    pub fail_over_after: Option<Duration>,
 }
 
 /// Why a route is invalid.
@@ -77,7 +81,7 @@ pub enum CarrierChoice {
     FirstUp,
     /// None is up, and it is the first that can send.
     FirstAble,
-    /// None can send, and it is the first that is down and expected to come back.
+    /// None can send, and it is the first that is stalled or down and expected to come back.
     FirstDown,
     /// All are switched off, and it is the first.
     First,
@@ -104,8 +108,8 @@ impl Route {
         }
         let mut candidates = SmallVec::from_slice(candidates);
         candidates.sort_by_key(|candidate: &Candidate| candidate.priority);
-        let RouteRules { doubt, fail_over_refusals } = rules;
-        Ok(Route { id, candidates, doubt, fail_over_refusals })
+        let RouteRules { doubt, fail_over_refusals, fail_over_after } = rules;
+        Ok(Route { id, candidates, doubt, fail_over_refusals, fail_over_after })
     }
 
     pub const fn id(&self) -> RouteId {
@@ -124,6 +128,11 @@ impl Route {
 
     pub const fn fails_over_refusals(&self) -> bool {
         self.fail_over_refusals
+    }
+
+    /// Returns how long a carrier may be unable to send before what waits for it moves, if the route sets it.
+    pub const fn fail_over_after(&self) -> Option<Duration> {
+        self.fail_over_after
     }
 
     /// Orders the carriers by priority, and within a priority by a weighted draw that is always the same for one
@@ -155,6 +164,7 @@ impl Route {
         };
         first(&|health| health == Health::Up, CarrierChoice::FirstUp)
             .or_else(|| first(&|health| health.can_send(), CarrierChoice::FirstAble))
+            .or_else(|| first(&|health| health == Health::Stalled, CarrierChoice::FirstDown))
             .or_else(|| first(&|health| health == Health::Down, CarrierChoice::FirstDown))
             .unwrap_or((order[0].carrier, CarrierChoice::First))
     }

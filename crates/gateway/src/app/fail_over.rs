@@ -10,7 +10,7 @@ use crate::app::queue_alarms::watch_queues;
 use crate::clock::Moment;
 use crate::gateway::Gateway;
 use crate::live_status::SLOW_AFTER;
-use hermod_domain::carrier::Health;
+use hermod_domain::carrier::{Draining, Health};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a carrier may be unable to send before its queue is moved.
+/// How long a carrier may be unable to send before its queue is moved, unless the route says so. The queue of a stalled one is
+/// moved at once: it has been silent for a while.
 pub const FAIL_OVER_AFTER: Duration = Duration::from_secs(10);
 /// How often carriers are checked.
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -43,6 +44,10 @@ pub struct FailOver {
 enum Why {
     /// The carrier cannot send.
     Unable,
+    /// The carrier has parts and answers none.
+    Stalled,
+    /// The operator drains the carrier.
+    Drained,
     /// The carrier throttles.
     Slow,
 }
@@ -65,8 +70,8 @@ impl FailOver {
             return Ok(());
         }
         let mut room = Room::of(gateway, &queues);
-        for (carrier, Troubled { why, looked_to, .. }) in troubled {
-            let (moved, looked_to) = move_queue(gateway, carrier, why, looked_to, &mut room).await?;
+        for (carrier, troubled) in troubled {
+            let (moved, looked_to) = move_queue(gateway, carrier, troubled, &mut room).await?;
             let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(troubled) = known.get_mut(&carrier) {
                 troubled.looked_to = looked_to;
@@ -79,14 +84,16 @@ impl FailOver {
         Ok(())
     }
 
-    /// Returns the carriers that were unable to send for too long, and those with messages that have waited too long. A
-    /// carrier that was never bound has the same time, from its first check.
+    /// Returns the carriers that may have been unable to send for too long, and those with messages that have waited too
+    /// long. A carrier that was never bound has the same time, from its first check.
     fn troubled(&self, gateway: &Gateway) -> Vec<(CarrierId, Troubled)> {
         let now = gateway.clock.moment();
         let catalogue = gateway.catalogue();
         let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|carrier, _| catalogue.carrier(*carrier).is_some());
         let mut for_long = Vec::new();
+        let shortest =
+            catalogue.routes().entries().iter().filter_map(|(_, route)| route.fail_over_after()).min();
         for (carrier, ..) in catalogue.carriers() {
             let Some(why) = trouble(gateway, *carrier) else {
                 known.remove(carrier);
@@ -100,8 +107,8 @@ impl FailOver {
                     }
                 })
                 .or_insert(Troubled { why, since: now, looked_to: None });
-            // The messages of a slow carrier have waited already.
-            if why == Why::Slow || troubled.since.plus(FAIL_OVER_AFTER) <= now {
+            let wait = shortest.map_or(why.wait(), |shortest| shortest.min(why.wait()));
+            if troubled.since.plus(wait) <= now {
                 for_long.push((*carrier, *troubled));
             }
         }
@@ -110,10 +117,14 @@ impl FailOver {
 }
 
 fn trouble(gateway: &Gateway, carrier: CarrierId) -> Option<Why> {
-    if !gateway.carriers.health(carrier).can_send() {
-        return Some(Why::Unable);
+    let draining = gateway.catalogue().carrier(carrier).and_then(|entry| entry.draining);
+    match (draining, gateway.carriers.health(carrier)) {
+        (Some(Draining::Move), _) => Some(Why::Drained),
+        (Some(Draining::Stay), _) => None,
+        (None, Health::Stalled) => Some(Why::Stalled),
+        (None, health) if !health.can_send() => Some(Why::Unable),
+        (None, _) => gateway.carriers.is_slow(carrier, gateway.clock.now()).then_some(Why::Slow),
     }
-    gateway.carriers.is_slow(carrier, gateway.clock.now()).then_some(Why::Slow)
 }
 
 /// The free queue capacity of each carrier that can send, in parts.
@@ -153,10 +164,10 @@ impl Room {
 async fn move_queue(
     gateway: &Gateway,
     carrier: CarrierId,
-    why: Why,
-    mut looked_to: Option<QueuePosition>,
+    troubled: Troubled,
     room: &mut Room,
 ) -> Result<(u64, Option<QueuePosition>), StoreError> {
+    let Troubled { why, mut looked_to, .. } = troubled;
     let mut moved = 0;
     for _ in 0..PAGES_PER_LOOK {
         if !room.is_anywhere() || trouble(gateway, carrier) != Some(why) {
@@ -170,7 +181,7 @@ async fn move_queue(
         }
         let catalogue = gateway.catalogue();
         let mut moves = Vec::new();
-        for waiting in page.iter().filter(|waiting| why.concerns(waiting, gateway.clock.now())) {
+        for waiting in page.iter().filter(|waiting| troubled.concerns(&catalogue, waiting, gateway)) {
             let health = |id| match gateway.carriers.health(id) {
                 health if room.is_there(id) && why.may_go_to(health) => health,
                 _ => Health::Down,
@@ -192,17 +203,33 @@ async fn move_queue(
     Ok((moved, looked_to))
 }
 
+impl Troubled {
+    /// Whether a message has waited long enough for its carrier.
+    fn concerns(&self, catalogue: &Catalogue, waiting: &WaitingMessage, gateway: &Gateway) -> bool {
+        match self.why {
+            Why::Drained => true,
+            Why::Slow => waiting.message.accepted_at().plus(SLOW_AFTER) <= gateway.clock.now(),
+            Why::Unable | Why::Stalled => {
+                let of_route = route_of(catalogue, waiting).and_then(Route::fail_over_after);
+                self.since.plus(of_route.unwrap_or(self.why.wait())) <= gateway.clock.moment()
+            }
+        }
+    }
+}
+
 impl Why {
-    fn concerns(self, waiting: &WaitingMessage, now: Timestamp) -> bool {
+    /// How long the trouble may last before messages move, unless their route says so.
+    const fn wait(self) -> Duration {
         match self {
-            Why::Unable => true,
-            Why::Slow => waiting.message.accepted_at().plus(SLOW_AFTER) <= now,
+            Why::Unable => FAIL_OVER_AFTER,
+            // It was silent before it was found to be stalled, and a slow carrier's messages have waited already.
+            Why::Stalled | Why::Slow | Why::Drained => Duration::ZERO,
         }
     }
 
     fn may_go_to(self, health: Health) -> bool {
         match self {
-            Why::Unable => health.can_send(),
+            Why::Unable | Why::Stalled | Why::Drained => health.can_send(),
             Why::Slow => health == Health::Up,
         }
     }
@@ -224,11 +251,17 @@ pub fn hold(catalogue: &Catalogue, carrier: CarrierId, waiting: &WaitingMessage)
     move_of(waiting, carrier, to)
 }
 
-/// Returns the move of a held message to the carrier that its route chooses now; none if no route serves it any more.
-pub fn release(gateway: &Gateway, catalogue: &Catalogue, waiting: &WaitingMessage) -> Option<Move> {
+/// Returns the move of a waiting or held message to the carrier that its route chooses now; none if no route serves it any
+/// more.
+pub fn route_again(
+    gateway: &Gateway,
+    catalogue: &Catalogue,
+    from: CarrierId,
+    waiting: &WaitingMessage,
+) -> Option<Move> {
     let route = route_of(catalogue, waiting)?;
     let (carrier, _) = route.choose(waiting.to, &|carrier| gateway.carriers.health(carrier));
-    Some(move_of(waiting, CarrierId::HELD, target(catalogue, carrier)))
+    Some(move_of(waiting, from, target(catalogue, carrier)))
 }
 
 fn route_of<'c>(catalogue: &'c Catalogue, waiting: &WaitingMessage) -> Option<&'c Route> {

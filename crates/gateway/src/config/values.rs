@@ -37,6 +37,14 @@ impl Period {
         Period(Duration::from_secs(seconds))
     }
 
+    pub const fn from_millis(millis: u64) -> Period {
+        Period(Duration::from_millis(millis))
+    }
+
+    pub fn whole_ms(self) -> u64 {
+        u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
+    }
+
     pub fn parse(text: &str) -> Option<Period> {
         parse(text, &PERIOD_UNITS).map(|ms| Period(Duration::from_millis(ms)))
     }

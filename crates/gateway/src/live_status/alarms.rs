@@ -23,8 +23,10 @@ pub enum AlarmKind {
     BindRefused,
     /// A carrier answers that we are already bound.
     AlreadyBound,
-    /// No link to a carrier was bound for a minute, or messages wait and the carrier answers none.
+    /// No link to a carrier was bound for ten seconds, or messages wait and the carrier answers none.
     CarrierDown,
+    /// A carrier answers nothing while messages wait for it.
+    CarrierStalled,
     /// Messages wait too long for a carrier.
     QueueAge,
     /// A carrier was stopped after too many protocol errors.
@@ -72,10 +74,11 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 25] = [
+    pub const ALL: [AlarmKind; 26] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
+        AlarmKind::CarrierStalled,
         AlarmKind::QueueAge,
         AlarmKind::CarrierStopped,
         AlarmKind::ProtocolError,
@@ -105,6 +108,7 @@ impl AlarmKind {
             AlarmKind::BindRefused => "bind-refused",
             AlarmKind::AlreadyBound => "already-bound",
             AlarmKind::CarrierDown => "carrier-down",
+            AlarmKind::CarrierStalled => "carrier-stalled",
             AlarmKind::QueueAge => "queue-age",
             AlarmKind::CarrierStopped => "carrier-stopped",
             AlarmKind::ProtocolError => "protocol-error",

@@ -19,6 +19,8 @@ use tokio::sync::watch;
 pub struct Stopped {
     pub since: Timestamp,
     pub why: String,
+    /// The operator drains it: its entry says so.
+    pub is_drained: bool,
 }
 
 /// A carrier whose links are all throttled is slow once messages have waited this long for it.
@@ -123,15 +125,38 @@ impl CarrierState {
         self.set_health(Health::Stopped);
         self.stopped.send_if_modified(|stopped| {
             let first = stopped.is_none();
-            stopped.get_or_insert(Stopped { since: now, why });
+            stopped.get_or_insert(Stopped { since: now, why, is_drained: false });
             first
         });
     }
 
-    /// Resumes sending. Returns whether it was stopped. Earlier errors do not count any more.
+    /// Stops sending while the operator drains the carrier, and ends such a stop. The links stay bound for receipts.
+    pub fn set_drained(&self, is_drained: bool, now: Timestamp) {
+        let changed = self.stopped.send_if_modified(|stopped| match stopped {
+            None if is_drained => {
+                let why = "the operator drains it".to_owned();
+                *stopped = Some(Stopped { since: now, why, is_drained });
+                true
+            }
+            Some(Stopped { is_drained: true, .. }) if !is_drained => stopped.take().is_some(),
+            Some(_) | None => false,
+        });
+        if changed {
+            let bound = self.sending_links_bound() > 0;
+            self.set_health(match (is_drained, bound) {
+                (true, _) => Health::Stopped,
+                (false, true) => Health::Up,
+                (false, false) => Health::Down,
+            });
+        }
+    }
+
+    /// Resumes sending. Returns whether it was stopped. Earlier errors do not count any more. A drain is ended by the
+    /// carrier's entry only.
     pub fn resume(&self, now: Moment) -> bool {
         lock(&self.history).forget_minute(self.totals(), now);
-        let resumed = self.stopped.send_if_modified(|stopped| stopped.take().is_some());
+        let is_resumable = |stopped: &mut Stopped| !stopped.is_drained;
+        let resumed = self.stopped.send_if_modified(|stopped| stopped.take_if(is_resumable).is_some());
         if resumed && self.health() == Health::Stopped {
             let bound = self.sending_links_bound() > 0;
             self.set_health(if bound { Health::Up } else { Health::Down });
@@ -182,6 +207,11 @@ impl CarrierState {
         lock(&self.links).iter().filter(|link| link.is_wanted()).cloned().collect()
     }
 
+    /// Returns the parts that this node's links have sent and that are not answered.
+    pub fn out(&self) -> u32 {
+        lock(&self.links).iter().map(|link| link.out()).sum()
+    }
+
     pub fn sending_links_bound(&self) -> usize {
         lock(&self.links).iter().filter(|link| link.direction().sends() && link.is_bound()).count()
     }
@@ -204,7 +234,7 @@ impl CarrierState {
         let bound = u32::try_from(self.sending_links_bound()).unwrap_or(u32::MAX);
         gauge!("hermod_links_bound", "carrier" => self.name.clone()).set(bound);
         let health = self.health();
-        for other in [Health::Up, Health::Poor, Health::Down, Health::Stopped, Health::Disabled] {
+        for other in Health::ALL {
             gauge!("hermod_carrier_health", "carrier" => self.name.clone(), "health" => other.as_str())
                 .set(u32::from(other == health));
         }

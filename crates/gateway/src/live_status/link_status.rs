@@ -287,6 +287,10 @@ impl LinkStatus {
         self.inbound.add(1);
     }
 
+    pub fn out(&self) -> u32 {
+        self.out.load(Ordering::Relaxed)
+    }
+
     pub fn set_out(&self, out: u32) {
         self.out.store(out, Ordering::Relaxed);
     }
@@ -331,7 +335,7 @@ impl LinkStatus {
             next_attempt_at: *next_attempt_at,
             bind_attempts: self.bind_attempts.get(),
             window: *window,
-            out: self.out.load(Ordering::Relaxed),
+            out: self.out(),
             rate: self.rate.load(Ordering::Relaxed),
             full_rate: *full_rate,
             submitted_per_10_s: self.per_second.tenths(now),

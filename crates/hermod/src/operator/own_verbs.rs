@@ -19,7 +19,7 @@ pub(super) struct Switch {
     pub(super) value: bool,
 }
 
-const SWITCHES: [Switch; 5] = [
+const SWITCHES: [Switch; 4] = [
     Switch {
         kind: Kind::Account,
         verb: "close",
@@ -40,13 +40,6 @@ const SWITCHES: [Switch; 5] = [
         about: "Enable a carrier",
         field: "disabled",
         value: false,
-    },
-    Switch {
-        kind: Kind::Carrier,
-        verb: "disable",
-        about: "Disable a carrier: its links end, and its messages wait",
-        field: "disabled",
-        value: true,
     },
     Switch { kind: Kind::Key, verb: "revoke", about: "Revoke a key", field: "revoked", value: true },
 ];

@@ -1,4 +1,4 @@
-//! `hermod queue list|hold|release|cancel`: what waits for carriers, and what is to happen to it.
+//! `hermod queue list|hold|release|reroute|cancel`: what waits for carriers, and what is to happen to it.
 
 use super::list::{Column, ListedView, table};
 use super::operator_client::{OperatorClient, RequestBody};
@@ -20,6 +20,7 @@ Examples:
   hermod queue hold --account shop --reason \"looks like fraud\"
   hermod queue hold --prefix 49900 --dry-run
   hermod queue release --account shop
+  hermod queue reroute --carrier acme
   hermod queue cancel --account shop --text \"Sale ends today\"
   hermod queue cancel --id 15506713804701696
 
@@ -52,6 +53,9 @@ enum QueueVerb {
     /// Send held messages
     #[command(after_help = "Examples:\n  hermod queue release --account shop\n  hermod queue release --all")]
     Release(ChangeArgs),
+    /// Send waiting messages to the carriers that their routes choose now
+    #[command(after_help = "Example, after a change of routes:\n  hermod queue reroute --carrier acme")]
+    Reroute(ChangeArgs),
     /// Cancel waiting and held messages and refund their costs
     #[command(after_help = "Examples:\n  hermod queue cancel --account shop --dry-run\n  \
                             hermod queue cancel --id 15506713804701696")]
@@ -98,6 +102,7 @@ impl QueueArgs {
                 QueueVerb::List => return list(client).await,
                 QueueVerb::Hold(args) => (QueueAction::Hold, args),
                 QueueVerb::Release(args) => (QueueAction::Release, args),
+                QueueVerb::Reroute(args) => (QueueAction::Reroute, args),
                 QueueVerb::Cancel(args) => (QueueAction::Cancel, args),
             };
             change(client, args.request(action)).await
@@ -169,6 +174,7 @@ fn done_word(request: &QueueRequest) -> &'static str {
         _ if request.dry_run => "found",
         QueueAction::Hold => "held",
         QueueAction::Release => "released",
+        QueueAction::Reroute => "moved",
         QueueAction::Cancel => "cancelled",
     }
 }

@@ -64,7 +64,7 @@ fn unseen(id: CarrierId) -> CarrierSnapshot {
     }
 }
 
-fn empty(carrier: CarrierId) -> CarrierQueue {
+pub(crate) fn empty(carrier: CarrierId) -> CarrierQueue {
     CarrierQueue { carrier, waiting: 0, in_flight: 0, deferred: 0, oldest: None, oldest_for_slot: None }
 }
 

@@ -35,6 +35,7 @@ const WINDOW_MAX: u16 = 10_000;
 const SECRET_CHARS: RangeInclusive<usize> = 26..=128;
 const LINK_WAIT_MIN: Duration = Duration::from_millis(100);
 const LINK_WAIT_MAX: Duration = Duration::from_secs(600);
+const FAIL_OVER_WAIT_MAX: Duration = Duration::from_secs(3600);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(24 * 3600);
 const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(RECEIPT_WAIT_MAX_S as u64);
 const KEYWORD_CHARS_MAX: usize = 20;
@@ -134,6 +135,7 @@ checks! {
     registered_delivery(i64) -> u8 = |number| within(number, "registered_delivery", u8::MAX);
     velocity_period(Period) -> Period = |period| period_within(period, VELOCITY_PERIOD_MIN, VELOCITY_PERIOD_MAX);
     link_wait(Period) -> Period = |period| period_within(period, LINK_WAIT_MIN, LINK_WAIT_MAX);
+    fail_over_wait(Period) -> Period = |period| period_within(period, Duration::ZERO, FAIL_OVER_WAIT_MAX);
     retry_wait(Period) -> Period = |period| period_within(period, LINK_WAIT_MIN, RETRY_WAIT_MAX);
     receipt_wait(Period) -> Period = |period| {
         let period = period_within(period, Duration::ZERO, RECEIPT_WAIT_MAX)?;

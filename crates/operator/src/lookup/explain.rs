@@ -101,6 +101,7 @@ fn sentence(
     let carrier = carrier_name(catalogue, chosen.candidate.carrier);
     let then = match chosen.health {
         Health::Up | Health::Poor => "",
+        Health::Stalled => ", and waits there until it answers again",
         Health::Down => ", and waits there until a link is bound",
         Health::Stopped => ", and waits there until the operator resumes it",
         Health::Disabled => ", and waits there until the operator enables it",
@@ -149,6 +150,9 @@ fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bo
         (CarrierDecision::Chosen, Health::Poor) => {
             "gets it despite many rejects or timeouts: no other carrier is better"
         }
+        (CarrierDecision::Chosen, Health::Stalled) => {
+            "queues it until it answers again: no other carrier can send now"
+        }
         (CarrierDecision::Chosen, Health::Down) => {
             "queues it until a link is bound: no other carrier can send now"
         }
@@ -160,6 +164,9 @@ fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bo
         }
         (CarrierDecision::InReserve, Health::Up | Health::Poor) => {
             "gets it if the carriers before it cannot send"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Stalled) => {
+            "cannot send: it answers nothing"
         }
         (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Down) => {
             "cannot send: no transmitting link is bound"

@@ -27,7 +27,8 @@ async fn change(fixture: &ApiFixture, body: Value) -> (u64, u64) {
 async fn queues(fixture: &ApiFixture) -> String {
     let reply = fixture.get("/queues").await;
     let items = reply.body["items"].as_array().unwrap().iter();
-    let items = items.map(|item| format!("{} {}", item["carrier"].as_str().unwrap(), item["queue"]["waiting"]));
+    let items =
+        items.map(|item| format!("{} {}", item["carrier"].as_str().unwrap(), item["queue"]["waiting"]));
     items.collect::<Vec<_>>().join(", ")
 }
 

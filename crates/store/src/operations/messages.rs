@@ -70,6 +70,11 @@ impl MessageStore<'_> {
         self.0.read(move |database| engine_reads::complete_queues(database, snapshots)).await
     }
 
+    /// Returns how many parts the carrier has accepted that wait for a receipt. The cost grows with the parts that it has.
+    pub async fn without_receipt(self, carrier: CarrierId) -> Result<u64, StoreError> {
+        self.0.read(move |database| waiting_messages::count_without_receipt(database, carrier)).await
+    }
+
     /// Returns messages in a carrier's queue after `after`, in order, of which no part was sent. A message with a part in
     /// doubt counts as sent until the part is due for its resend.
     pub async fn waiting(

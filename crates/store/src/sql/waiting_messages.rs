@@ -42,6 +42,16 @@ struct Group {
     unsent: bool,
 }
 
+/// Counts the parts that a carrier has and that wait for a receipt.
+pub(crate) fn count_without_receipt(connection: &Connection, carrier: CarrierId) -> Result<u64, TableError> {
+    let [presumed, sent, enroute] =
+        [PartState::Presumed, PartState::Sent, PartState::Enroute].map(PartState::to_stored);
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM part WHERE carrier = ?1 AND state IN (?2, ?3, ?4)")?
+        .query_row(params![carrier.get(), presumed, sent, enroute], |row| row.get(0))?;
+    Ok(count.cast_unsigned())
+}
+
 /// Returns a message and its carrier if no part of it was sent.
 pub(crate) fn find(
     connection: &Connection,

@@ -1,8 +1,10 @@
 //! Decides a carrier's health from its bound links and its recent traffic. Pure functions; the callers act on the
 //! result.
 
+use crate::clock::Moment;
 use crate::live_status::{Recent, Traffic};
 use hermod_domain::carrier::{ErrorClass, Health};
+use std::time::Duration;
 
 /// Shares are computed from this many responses in a minute on.
 const ANSWERS_MIN: u64 = 20;
@@ -29,6 +31,7 @@ const UNMATCHED_MIN: u64 = 5;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HealthInputs {
     pub(super) stopped: bool,
+    pub(super) stalled: bool,
     pub(super) sending_links_bound: usize,
     /// It throttles all links, and messages have waited long for it.
     pub(super) slow: bool,
@@ -43,6 +46,8 @@ pub(super) fn health_of(inputs: &HealthInputs) -> Health {
         Health::Stopped
     } else if inputs.sending_links_bound == 0 {
         Health::Down
+    } else if inputs.stalled {
+        Health::Stalled
     } else if inputs.slow
         || fails_often(&inputs.recent.minute)
         || inputs.messages_wait && accepts_nothing(&inputs.recent)
@@ -87,6 +92,57 @@ pub(super) fn must_stop(minute: &Traffic) -> bool {
 pub(super) fn ids_do_not_match(receipts: u64, unmatched: u64) -> bool {
     let enough = receipts >= RECEIPTS_MIN || unmatched >= UNMATCHED_MIN;
     enough && unmatched * 1000 > receipts * UNMATCHED_PER_MILLE_MAX
+}
+
+/// A carrier that has parts and answers none for this long while others wait is stalled.
+pub(super) const STALLED_AFTER: Duration = Duration::from_secs(5);
+/// A stalled carrier that has no parts any more gets some again after this time.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// Watches whether a carrier answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StallWatch {
+    /// Responses at the last check.
+    answered: u64,
+    /// Since when it has parts and answers none.
+    silent_since: Option<Moment>,
+    /// When it last had parts while it was stalled.
+    stalled_at: Option<Moment>,
+}
+
+/// What a stall is decided from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StallInputs {
+    /// Responses since the start.
+    pub(super) answered: u64,
+    /// Parts that the carrier has and did not answer.
+    pub(super) out: u32,
+    /// Messages wait for a slot.
+    pub(super) messages_wait: bool,
+}
+
+impl StallWatch {
+    pub(super) fn starting_at(answered: u64) -> StallWatch {
+        StallWatch { answered, ..StallWatch::default() }
+    }
+
+    /// Returns whether the carrier is stalled now. It stays so until it answers, or until it has had no parts for a while.
+    pub(super) fn check(&mut self, inputs: StallInputs, now: Moment) -> bool {
+        let StallInputs { answered, out, messages_wait } = inputs;
+        if answered > std::mem::replace(&mut self.answered, answered) {
+            (self.silent_since, self.stalled_at) = (None, None);
+        } else if out == 0 {
+            self.silent_since = None;
+            self.stalled_at = self.stalled_at.filter(|at| now < at.plus(TRIED_AGAIN_AFTER));
+        } else {
+            let silent_since = *self.silent_since.get_or_insert(now);
+            let is_silent = messages_wait && silent_since.plus(STALLED_AFTER) <= now;
+            if is_silent || self.stalled_at.is_some() {
+                self.stalled_at = Some(now);
+            }
+        }
+        self.stalled_at.is_some()
+    }
 }
 
 /// A carrier's state at one check.

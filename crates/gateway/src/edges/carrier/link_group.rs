@@ -25,6 +25,7 @@ pub(super) struct LinkGroup {
     pub(super) turns: BindTurns,
     fields_cut: Counter,
     is_cut_logged: AtomicBool,
+    is_stalled: AtomicBool,
     /// How many of the carrier's links this node has.
     links_here: AtomicU32,
 }
@@ -37,8 +38,19 @@ impl LinkGroup {
         let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
         let (turns, limited) = (BindTurns::default(), ThrottledRecipients::default());
         let is_cut_logged = AtomicBool::new(false);
-        let links_here = AtomicU32::new(0);
-        LinkGroup { gateway, state, shaper, limited, turns, entry, fields_cut, is_cut_logged, links_here }
+        let (is_stalled, links_here) = (AtomicBool::new(false), AtomicU32::new(0));
+        LinkGroup {
+            gateway,
+            state,
+            entry,
+            shaper,
+            limited,
+            turns,
+            fields_cut,
+            is_cut_logged,
+            is_stalled,
+            links_here,
+        }
     }
 
     /// Counts links of this node, and gives them their share of the carrier's rate.
@@ -98,6 +110,7 @@ impl LinkGroup {
             AlarmKind::AlreadyBound,
             AlarmKind::BadSettings,
             AlarmKind::CarrierDown,
+            AlarmKind::CarrierStalled,
             AlarmKind::CarrierStopped,
             AlarmKind::UnmatchedReceipts,
         ] {
@@ -105,10 +118,16 @@ impl LinkGroup {
         }
     }
 
+    /// Notes whether the carrier is stalled. Returns whether that is new.
+    pub(super) fn set_stalled(&self, is_stalled: bool) -> bool {
+        self.is_stalled.swap(is_stalled, Ordering::Relaxed) != is_stalled
+    }
+
     /// Recomputes the carrier's health. To be called when a link was bound or lost, and periodically.
     pub(super) fn update_health(&self) {
         let inputs = HealthInputs {
             stopped: self.state.stopped().is_some(),
+            stalled: self.is_stalled.load(Ordering::Relaxed),
             sending_links_bound: self.state.sending_links_bound(),
             slow: self.state.is_slow(self.gateway.clock.now()),
             messages_wait: self.state.queue().waiting > 0,

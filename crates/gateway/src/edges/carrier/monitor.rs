@@ -1,6 +1,6 @@
 //! Checks a carrier every second: updates its health, and raises or clears its alarms.
 
-use super::health::{CarrierCheck, ids_do_not_match, works};
+use super::health::{CarrierCheck, STALLED_AFTER, StallInputs, StallWatch, ids_do_not_match, works};
 use super::link_group::LinkGroup;
 use crate::clock::Moment;
 use crate::live_status::AlarmKind;
@@ -10,8 +10,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A carrier that has not worked for this long raises `carrier-down`.
-const DOWN_FOR: Duration = Duration::from_secs(60);
+/// A carrier without a link for this long raises `carrier-down`, ...
+const DOWN_FOR: Duration = Duration::from_secs(10);
+/// ... and one that is bound and answers nothing while messages wait.
+const SILENT_FOR: Duration = Duration::from_secs(60);
 /// How often the store is queried for unmatched receipts while there are too many of them.
 const RECEIPTS_CHECK_EVERY: Duration = Duration::from_secs(10);
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
@@ -41,6 +43,7 @@ pub(super) struct CarrierMonitor<'a> {
     idle_since: Option<Moment>,
     /// Responses counted at the last check.
     answered: u64,
+    stall: StallWatch,
     /// Alarms that are raised.
     down: bool,
     unmatched: bool,
@@ -54,6 +57,7 @@ impl<'a> CarrierMonitor<'a> {
             group,
             idle_since: Some(now),
             answered: group.state.totals().answered(),
+            stall: StallWatch::starting_at(group.state.totals().answered()),
             down: false,
             unmatched: false,
             stopped: false,
@@ -64,6 +68,7 @@ impl<'a> CarrierMonitor<'a> {
     pub(super) async fn check(&mut self, now: Moment) -> Result<(), StoreError> {
         let group = self.group;
         group.state.look(now, group.gateway.clock.now());
+        self.check_stall(now);
         group.update_health();
         self.check_links(now);
         let stopped = group.state.stopped().is_some();
@@ -72,6 +77,26 @@ impl<'a> CarrierMonitor<'a> {
         }
         self.stopped = stopped;
         self.check_receipts(now).await
+    }
+
+    fn check_stall(&mut self, now: Moment) {
+        let group = self.group;
+        let inputs = StallInputs {
+            answered: group.state.totals().answered(),
+            out: group.state.out(),
+            messages_wait: group.state.queue().oldest_for_slot.is_some(),
+        };
+        let is_stalled = self.stall.check(inputs, now);
+        if !group.set_stalled(is_stalled) {
+            return;
+        }
+        if is_stalled {
+            let (out, wait) = (inputs.out, STALLED_AFTER.as_secs());
+            let detail = format!("{out} parts are sent, none was answered for {wait} s, and messages wait");
+            group.raise(AlarmKind::CarrierStalled, "", &detail);
+        } else {
+            group.clear(AlarmKind::CarrierStalled);
+        }
     }
 
     fn check_links(&mut self, now: Moment) {
@@ -91,7 +116,8 @@ impl<'a> CarrierMonitor<'a> {
             return;
         }
         let since = *self.idle_since.get_or_insert(now);
-        if since.plus(DOWN_FOR) <= now && !std::mem::replace(&mut self.down, true) {
+        let most = if check.bound { SILENT_FOR } else { DOWN_FOR };
+        if since.plus(most) <= now && !std::mem::replace(&mut self.down, true) {
             let errors = group.state.links();
             let error =
                 errors.iter().filter_map(|link| link.show(now).last_error).max_by_key(|error| error.at);
@@ -99,7 +125,7 @@ impl<'a> CarrierMonitor<'a> {
             let what = if check.messages_wait {
                 "messages wait and the carrier answered none for a minute"
             } else {
-                "no link has been bound for a minute"
+                "no link has been bound for ten seconds"
             };
             group.raise(AlarmKind::CarrierDown, "", &format!("{what}{why}"));
         }

@@ -71,13 +71,17 @@ async fn keep_links(
         let links = workers.child();
         LinkGroup::clear_all(gateway, state.name());
         state.resume(gateway.clock.moment());
+        follow_drain(gateway, state);
         match &wanted {
             Some(carrier) => start(gateway, state, carrier, &links),
             None => state.set_health(Health::Disabled),
         }
         state.look(gateway.clock.moment(), gateway.clock.now());
-        let changed =
-            async { while changes.changed().await.is_ok() && self::wanted(gateway, state.id()) == wanted {} };
+        let changed = async {
+            while changes.changed().await.is_ok() && self::wanted(gateway, state.id()) == wanted {
+                follow_drain(gateway, state);
+            }
+        };
         tokio::select! {
             () = changed => {}
             () = stopping.cancelled() => {}
@@ -88,9 +92,17 @@ async fn keep_links(
     }
 }
 
-/// Returns the carrier's entry; `None` while it is disabled.
+/// Returns the carrier's entry; `None` while it is disabled. Without its drain, which leaves the links bound.
 fn wanted(gateway: &Gateway, id: CarrierId) -> Option<Carrier> {
-    gateway.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned()
+    let carrier = gateway.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned();
+    carrier.map(|carrier| Carrier { draining: None, ..carrier })
+}
+
+/// Stops sending while the entry says that the carrier is drained.
+fn follow_drain(gateway: &Gateway, state: &CarrierState) {
+    let catalogue = gateway.catalogue();
+    let is_drained = catalogue.carrier(state.id()).is_some_and(|carrier| carrier.draining.is_some());
+    state.set_drained(is_drained, gateway.clock.now());
 }
 
 /// Starts the links of a carrier. The receiver of a pair starts first, so that no receipt is missed.

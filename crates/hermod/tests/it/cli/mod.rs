@@ -15,6 +15,7 @@ mod operator_fixture;
 mod operator_walkthrough;
 pub(crate) mod process;
 mod provisioning;
+mod queue;
 mod record;
 mod secrets;
 mod set_aside;

@@ -178,7 +178,7 @@ pub struct WantedRetry {
 impl WantedRetry {
     pub(crate) fn document(&self) -> RetryOverride {
         let WantedRetry { status: HexCode(status), class, wait } = *self;
-        RetryOverride { status, class, wait_ms: wait.map(|wait| crate::carrier::entry::whole_ms(wait.0)) }
+        RetryOverride { status, class, wait_ms: wait.map(Period::whole_ms) }
     }
 
     pub(crate) fn shown(entry: &RetryOverride) -> WantedRetry {

@@ -13,7 +13,8 @@ use crate::entry::names::NameForm;
 use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::carrier::{
-    DefaultAlphabet, IdConversion, LinkBinds, LongMessages, ReceiptSyntax, SmppVersion, ValidityFormat,
+    DefaultAlphabet, Draining, IdConversion, LinkBinds, LongMessages, ReceiptSyntax, SmppVersion,
+    ValidityFormat,
 };
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -156,6 +157,11 @@ pub struct WantedCarrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
     pub in_doubt: Option<DoubtPolicy>,
+    /// Sends nothing; the links stay bound for receipts. What waits moves to the next carriers of the routes (`move`) or stays
+    /// (`stay`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(move|stay)$")]
+    pub draining: Option<Draining>,
     /// Keeps no links; messages routed here wait.
     #[serde(default)]
     pub disabled: bool,
@@ -168,7 +174,7 @@ impl FileEntry for WantedCarrier {
     const NAME_FORM: NameForm = NameForm::of_word("The name of the carrier.", "acme");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set disabled = true instead");
     const COLUMNS: &'static [&'static str] =
-        &["address", "tls", "system_id", "window", "rate", "links", "disabled"];
+        &["address", "tls", "system_id", "window", "rate", "links", "draining", "disabled"];
     const SECRET: Option<&'static str> = Some("password");
     type Document = Carrier;
 
@@ -191,9 +197,10 @@ impl FileEntry for WantedCarrier {
             system_type: self.system_type.clone(),
             window: required(&self.window, &what, "window")?,
             parts_per_second: required(&self.rate, &what, "rate")?,
-            response_timeout_ms: whole_ms(self.response_timeout.0),
-            enquire_link_ms: whole_ms(self.enquire_link.0),
+            response_timeout_ms: self.response_timeout.whole_ms(),
+            enquire_link_ms: self.enquire_link.whole_ms(),
             disabled: self.disabled,
+            draining: self.draining,
             tls: self.tls.as_ref().and_then(WantedTls::document),
             profile: profile::document(self)?,
         })
@@ -208,9 +215,10 @@ impl FileEntry for WantedCarrier {
             system_type: document.system_type,
             window: Some(document.window),
             rate: Some(document.parts_per_second),
-            response_timeout: Period(Duration::from_millis(document.response_timeout_ms)),
+            response_timeout: Period::from_millis(document.response_timeout_ms),
             enquire_link: Period(Duration::from_millis(document.enquire_link_ms)),
             disabled: document.disabled,
+            draining: document.draining,
             ..WantedCarrier::default()
         };
         profile::shown(document.profile, wanted)
@@ -240,8 +248,4 @@ fn thirty_seconds() -> Period {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_false(said: &bool) -> bool {
     !said
-}
-
-fn whole_ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).expect("checked when it was read")
 }

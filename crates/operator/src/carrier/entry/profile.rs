@@ -1,7 +1,7 @@
 //! Converts between a carrier's entry and its profile. Defaults are left out of the entry.
 
+use crate::carrier::entry::WantedCarrier;
 use crate::carrier::entry::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
-use crate::carrier::entry::{WantedCarrier, whole_ms};
 use crate::entry::hex_codes::HexTag;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::carrier::Profile;
@@ -22,8 +22,8 @@ pub(crate) fn document(wanted: &WantedCarrier) -> Result<Profile, ProvisionRefus
         binds: wanted.binds.unwrap_or(usual.binds),
         links: wanted.links.unwrap_or(usual.links),
         link_rate: wanted.link_rate,
-        bind_wait_ms: wanted.bind_wait.map_or(usual.bind_wait_ms, |wait| whole_ms(wait.0)),
-        enquire_wait_ms: wanted.enquire_wait.map_or(usual.enquire_wait_ms, |wait| whole_ms(wait.0)),
+        bind_wait_ms: wanted.bind_wait.map_or(usual.bind_wait_ms, Period::whole_ms),
+        enquire_wait_ms: wanted.enquire_wait.map_or(usual.enquire_wait_ms, Period::whole_ms),
         ids: wanted.ids.unwrap_or(usual.ids),
         receipts: wanted.receipts.unwrap_or(usual.receipts),
         receipt_wait_s: wanted.receipt_wait.map_or(usual.receipt_wait_s, seconds),
