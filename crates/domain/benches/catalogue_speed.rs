@@ -29,6 +29,7 @@ fn main() {
             countries_off: std::collections::BTreeSet::new(),
             warn_below: None,
             urgent_below: None,
+            suspended: None,
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

@@ -90,6 +90,7 @@ fn account() -> Account {
         countries_off: std::collections::BTreeSet::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     }
 }
 

@@ -68,6 +68,11 @@ pub struct WantedAccount {
     /// Rejects all sign-ins and binds.
     #[serde(default)]
     pub closed: bool,
+    /// Why the account is suspended; the customer reads it in the portal. A suspended account cannot send, and its new binds
+    /// are rejected. Reading, live binds, receipts, MO messages and the portal stay.
+    #[serde(default, deserialize_with = "checks::suspension", skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    pub suspended: Option<String>,
     /// Short form for approved senders of this account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>, examples("Shop"))]
@@ -119,7 +124,7 @@ impl FileEntry for WantedAccount {
     const NAME_FORM: NameForm = NameForm::of_word("The name of the account.", "shop");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set closed = true instead");
     const COLUMNS: &'static [&'static str] =
-        &["currency", "credit_limit", "minimum", "terms", "verified", "countries", "closed"];
+        &["currency", "credit_limit", "minimum", "terms", "verified", "countries", "closed", "suspended"];
     const SECRET: Option<&'static str> = Some("webhook_secret");
     const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
     type Document = Account;
@@ -140,6 +145,7 @@ impl FileEntry for WantedAccount {
             countries,
             countries_off,
             closed,
+            suspended,
             senders: _,
             tier,
             smpp_rate,
@@ -181,6 +187,7 @@ impl FileEntry for WantedAccount {
             countries: countries.clone(),
             countries_off: countries_off.clone(),
             closed: *closed,
+            suspended: suspended.clone(),
             tier: *tier,
             smpp_rate: *smpp_rate,
             webhooks,
@@ -200,6 +207,7 @@ impl FileEntry for WantedAccount {
             countries,
             countries_off,
             closed,
+            suspended,
             tier,
             smpp_rate,
             webhooks,
@@ -220,6 +228,7 @@ impl FileEntry for WantedAccount {
             countries,
             countries_off,
             closed,
+            suspended,
             senders: Vec::new(),
             tier,
             smpp_rate,

@@ -27,6 +27,10 @@ pub struct Account {
     pub countries_off: BTreeSet<Country>,
     /// Sign-ins and binds are rejected.
     pub closed: bool,
+    /// Why the operator suspended it; `None` if it is not suspended. A suspended account cannot send and its new binds are
+    /// rejected. Everything else goes on: reading, receipts, MO messages, live binds, the portal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<String>,
     pub tier: Tier,
     /// Messages per second over SMPP, instead of the tier's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]

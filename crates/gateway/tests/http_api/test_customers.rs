@@ -152,6 +152,7 @@ fn account(
         countries_off: std::collections::BTreeSet::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     };
     (AccountId::new(id), name.to_owned(), account)
 }

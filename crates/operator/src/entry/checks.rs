@@ -42,6 +42,7 @@ const KEYWORD_CHARS_MAX: usize = 20;
 const PATTERN_CHARS_MAX: usize = 1_000;
 const SENDER_REASON_CHARS_MAX: usize = 200;
 const SENDER_NOTE_CHARS_MAX: usize = 500;
+const SUSPENSION_CHARS_MAX: usize = 200;
 const PERSON_CHARS_MAX: usize = 100;
 const MESSAGES_PER_DAY_MAX: u64 = 1_000_000_000;
 const VELOCITY_MOST_MAX: u32 = 1_000_000;
@@ -165,6 +166,12 @@ checks! {
     };
     sender_reason(String) -> Option<String> = |text| some_line(text, "reason", SENDER_REASON_CHARS_MAX);
     sender_note(String) -> Option<String> = |text| some_line(text, "note", SENDER_NOTE_CHARS_MAX);
+    /// Why an account is suspended. A blank text would suspend it without a reason.
+    suspension(String) -> String = |text| {
+        let rule = || format!("the reason of a suspension has 1 to {SUSPENSION_CHARS_MAX} characters in one line");
+        let is_reason = |text: &String| !text.is_empty() && is_line(text, SUSPENSION_CHARS_MAX);
+        fits(text.trim().to_owned(), is_reason, rule)
+    };
     /// The pattern is compiled when the catalogue is built.
     pattern(String) -> String = |text| {
         let octets = text.len();

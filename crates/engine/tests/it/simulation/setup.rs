@@ -139,6 +139,7 @@ fn account(webhooks: Webhooks) -> Account {
         countries_off: std::collections::BTreeSet::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     }
 }
 

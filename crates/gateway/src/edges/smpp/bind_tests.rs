@@ -38,6 +38,7 @@ fn catalogue(pepper: &Pepper, allow: AllowList) -> Catalogue {
         stop_words: Vec::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     };
     let hash = passwords::hash(pepper, "secret08").unwrap();
     let connection = Connection {

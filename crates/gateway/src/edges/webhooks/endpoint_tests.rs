@@ -47,6 +47,7 @@ fn catalogue(pepper: &Pepper, url: &str) -> Catalogue {
         stop_words: Vec::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     };
     let accounts = vec![(ENDPOINT.account, "shop".to_owned(), account)];
     Catalogue::build(Documents { accounts, ..Documents::default() }).unwrap()

@@ -219,7 +219,7 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
         (Kind::Route, "in_doubt"),
         (Kind::Price, ""),
         (Kind::Operator, ""),
-        (Kind::Account, "terms smpp_rate dlr_webhook inbound_webhook warn_below urgent_below"),
+        (Kind::Account, "terms suspended smpp_rate dlr_webhook inbound_webhook warn_below urgent_below"),
         (
             Kind::Connection,
             "default_sender max_parts system_id system_type max_binds window alphabet inbound",

@@ -46,6 +46,7 @@ pub(crate) fn documents() -> Documents {
         countries_off: std::collections::BTreeSet::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     };
     let number = |number, account, keyword: Option<&str>| NumberEntry {
         number: Sender::parse(number).expect("a number"),

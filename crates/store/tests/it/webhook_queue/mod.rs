@@ -57,6 +57,7 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         countries_off: std::collections::BTreeSet::new(),
         warn_below: None,
         urgent_below: None,
+        suspended: None,
     }
 }
 
