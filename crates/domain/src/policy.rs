@@ -62,8 +62,8 @@ pub struct ScreenMatch {
     pub text: String,
 }
 
-/// Checks a message of an account against its setup: sender, parts, verification, country, screening rules, price and
-/// route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
+/// Checks a message of an account against its setup: sender, parts, suspension, verification, country, screening rules, price
+/// and route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
 /// message that matches screening rules is `Screened`, with the outcome that it has once the operator approves it. A part of a
 /// message is screened together with its neighbours, `joined`. Opt-outs, traffic controls and credit are checked when the
 /// message is accepted.
@@ -119,7 +119,7 @@ fn screen(
     found.collect()
 }
 
-/// Returns the sender ID, or the first refusal about sender, parts and verification.
+/// Returns the sender ID, or the first refusal about sender, parts, suspension and verification.
 fn check_sender(
     view: &AccountView,
     connection: &Connection,
@@ -134,8 +134,8 @@ fn check_sender(
     }
 }
 
-/// Returns the refusals about parts, verification and sender ID, in the order of the checks. Each check runs when its turn
-/// comes.
+/// Returns the refusals about parts, suspension, verification and sender ID, in the order of the checks. Each check runs when
+/// its turn comes.
 fn sender_refusals(
     view: &AccountView,
     connection: &Connection,
@@ -146,13 +146,15 @@ fn sender_refusals(
         let parts_max = connection.max_parts.filter(|parts_max| parts > *parts_max)?;
         Some(Refusal::TooManyParts { parts, parts_max })
     };
+    let suspended = || view.account.suspended.is_some().then_some(Refusal::AccountSuspended);
     let unverified = || (!view.account.verified).then_some(Refusal::VerificationRequired);
     let not_allowed = move || match view.sender_status(&from) {
         SenderStatus::Approved => None,
         SenderStatus::NotApproved => Some(Refusal::SenderNotApproved(from)),
         SenderStatus::Blocked => Some(Refusal::SenderBlocked(from)),
     };
-    once_with(too_many).chain(once_with(unverified)).chain(once_with(not_allowed)).flatten()
+    let account = once_with(suspended).chain(once_with(unverified));
+    once_with(too_many).chain(account).chain(once_with(not_allowed)).flatten()
 }
 
 /// Everything that the catalogue says about a submission, also after the first refusal.
@@ -164,7 +166,7 @@ pub struct SubmissionPreview {
     pub measure: Measure,
     /// `None` without a sender in the submission and in the connection.
     pub from: Option<Sender>,
-    /// The refusals about sender, parts and verification, in the order of the checks.
+    /// The refusals about sender, parts, suspension and verification, in the order of the checks.
     pub sender_refusals: Vec<Refusal>,
     pub country_blocked: bool,
     /// The screening rules that match.
@@ -334,6 +336,7 @@ pub const fn is_checked_after_opt_out(refusal: &Refusal) -> bool {
         | Refusal::InvalidApiKey
         | Refusal::IpNotAllowed(_)
         | Refusal::LocalOnly
+        | Refusal::AccountSuspended
         | Refusal::VerificationRequired
         | Refusal::SenderNotApproved(_)
         | Refusal::SenderBlocked(_)

@@ -222,6 +222,7 @@ fn debug_output_has_no_password() {
 fn order_of_checks_decides_the_refusal() {
     let mut everything_wrong = documents();
     everything_wrong.connections[0].1.default_sender = None;
+    everything_wrong.accounts[0].2.suspended = Some("unpaid invoice".to_owned());
     everything_wrong.accounts[0].2.verified = false;
     everything_wrong.prices.clear();
     everything_wrong.routes.clear();
@@ -231,6 +232,8 @@ fn order_of_checks_decides_the_refusal() {
     };
     assert_eq!(result(&everything_wrong, "", &long), "INVALID_SENDER");
     assert_eq!(result(&everything_wrong, "Never", &long), "TEXT_TOO_LONG");
+    assert_eq!(result(&everything_wrong, "Never", "http://"), "ACCOUNT_SUSPENDED");
+    everything_wrong.accounts[0].2.suspended = None;
     assert_eq!(result(&everything_wrong, "Never", "http://"), "VERIFICATION_REQUIRED");
     everything_wrong.accounts[0].2.verified = true;
     assert_eq!(result(&everything_wrong, "Never", "http://"), "SENDER_BLOCKED");

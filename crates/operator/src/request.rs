@@ -308,6 +308,10 @@ const BIND_REASONS: &[(&str, &str)] = &[
         "closed",
         "The account or the connection is closed: open it again with hermod account set or hermod connection set.",
     ),
+    (
+        "account suspended",
+        "The account is suspended: hermod account show NAME has the reason, hermod account resume NAME ends it.",
+    ),
     ("stopping", "The gateway was shutting down: the customer's software binds again by itself."),
     ("too many sessions", "Raise [smpp] max_sessions, or find out who opens so many connections."),
     (

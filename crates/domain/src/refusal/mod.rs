@@ -42,6 +42,8 @@ pub enum Refusal {
     IpNotAllowed(IpAddr),
     /// The page is only for callers on the gateway's machine.
     LocalOnly,
+    /// The portal shows the reason: it is for the customer's people.
+    AccountSuspended,
     VerificationRequired,
     SenderNotApproved(Sender),
     SenderBlocked(Sender),
@@ -165,6 +167,9 @@ impl Refusal {
                 "This page is only available to direct callers on this machine, by a loopback address or as localhost, and to none \
                  from [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true."
                     .into()
+            }
+            Refusal::AccountSuspended => {
+                "The account is suspended and cannot send. The client portal says why.".into()
             }
             Refusal::VerificationRequired => {
                 "The account must complete its identity verification before it can send.".into()

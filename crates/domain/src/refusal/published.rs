@@ -116,6 +116,9 @@ catalogue! {
     TEXT_TOO_LONG = permanent("TEXT_TOO_LONG", 400, INVMSGLEN,
         "The text has more than 1600 characters, or needs more parts than the connection allows.",
         "Shorten the text, or send it as several messages.");
+    ACCOUNT_SUSPENDED = permanent("ACCOUNT_SUSPENDED", 403, SUBMITFAIL,
+        "The operator has suspended the account: it cannot send. Messages, reports and the balance can still be read.",
+        "Read the reason in the client portal, and ask the operator.");
     VERIFICATION_REQUIRED = permanent("VERIFICATION_REQUIRED", 403, SUBMITFAIL,
         "The account has not completed its identity verification.",
         "Complete it in the client portal.").with_extended(0x0405);
@@ -174,6 +177,7 @@ impl Refusal {
             Refusal::TextTooLong { .. } | Refusal::TooManyParts { .. } => &TEXT_TOO_LONG,
             Refusal::InvalidApiKey => &INVALID_API_KEY,
             Refusal::IpNotAllowed(_) | Refusal::LocalOnly => &IP_NOT_ALLOWED,
+            Refusal::AccountSuspended => &ACCOUNT_SUSPENDED,
             Refusal::VerificationRequired => &VERIFICATION_REQUIRED,
             Refusal::SenderNotApproved(_) => &SENDER_NOT_APPROVED,
             Refusal::SenderBlocked(_) => &SENDER_BLOCKED,

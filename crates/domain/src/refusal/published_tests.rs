@@ -24,5 +24,6 @@ fn full_queue_and_internal_error_have_different_smpp_statuses() {
     assert_eq!(Refusal::TrafficControl { retry_after_s: 900 }.smpp_status(), 0x14);
     assert_eq!(Refusal::TrafficControl { retry_after_s: 901 }.smpp_status(), 0x45);
     assert_eq!(Refusal::RecipientOptedOut.smpp_status(), 0x45);
+    assert_eq!(Refusal::AccountSuspended.smpp_status(), 0x45);
     assert_eq!(Refusal::NoRoute.smpp_status(), 0x0B);
 }

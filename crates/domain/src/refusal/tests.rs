@@ -76,6 +76,10 @@ fn forbidden_request_is_refused_with_its_remedy() {
          the connection.",
     );
     check(
+        Refusal::AccountSuspended,
+        "Permanent | ACCOUNT_SUSPENDED: The account is suspended and cannot send. The client portal says why.",
+    );
+    check(
         Refusal::VerificationRequired,
         "Permanent | VERIFICATION_REQUIRED: The account must complete its identity verification before it can send.",
     );

@@ -16,7 +16,7 @@ pub(super) fn of_bind(status: CommandStatus) -> &'static str {
         }
         CommandStatus::BINDFAIL => {
             "Bind rejected. Possible reasons: your address is not on the allow-list; TLS is required (try --tls); the \
-             maximum number of binds is reached; the bind type is not allowed; the account is closed; too many wrong \
+             maximum number of binds is reached; the bind type is not allowed; the account is closed or suspended; too many wrong \
              passwords; the server is shutting down. The operator's log has the reason."
         }
         CommandStatus::ALYBND => "The connection is already bound.",

@@ -121,13 +121,14 @@ async fn with_account(
 
 /// Returns the rejections that depend on the account and the sender alone.
 fn standing_refusals(view: &AccountView, question: &Question) -> Vec<Refusal> {
+    let suspended = view.account.suspended.is_some().then_some(Refusal::AccountSuspended);
     let unverified = (!view.account.verified).then_some(Refusal::VerificationRequired);
     let sender = question.from.and_then(|from| match view.sender_status(&from) {
         SenderStatus::Approved => None,
         SenderStatus::NotApproved => Some(Refusal::SenderNotApproved(from)),
         SenderStatus::Blocked => Some(Refusal::SenderBlocked(from)),
     });
-    unverified.into_iter().chain(sender).collect()
+    suspended.into_iter().chain(unverified).chain(sender).collect()
 }
 
 /// Returns the rejections that depend on the store, for a message of one part: opt-out, daily limits, credit.

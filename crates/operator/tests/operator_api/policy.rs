@@ -125,6 +125,28 @@ async fn number_lookup_returns_country_route_and_price() {
 }
 
 #[tokio::test]
+async fn suspension_has_a_reason_and_is_the_first_refusal_of_a_lookup() {
+    let fixture = ApiFixture::open().await;
+    let patch = async |reason: Value| {
+        fixture.patch("/accounts/shop", json!({"suspended": reason, "verified": false})).await
+    };
+    let suspended = patch(json!("unpaid invoice")).await;
+    assert_eq!(suspended.status, 200, "{}", suspended.text);
+    assert_eq!(fixture.get("/accounts/shop").await.body["entry"]["suspended"], "unpaid invoice");
+    let found = fixture.get("/lookup/+4915112345678?account=shop").await.body;
+    let codes: Vec<&str> = found["refusals"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(codes[0].starts_with("ACCOUNT_SUSPENDED: "), "{codes:?}");
+    assert!(codes[1].starts_with("VERIFICATION_REQUIRED: "), "{codes:?}");
+    for reason in [json!(" "), json!("a\nb"), json!("x".repeat(201)), json!(true)] {
+        let refused = patch(reason.clone()).await;
+        assert!((400..500).contains(&refused.status), "{reason}: {}", refused.text);
+    }
+    assert_eq!(patch(Value::Null).await.status, 200);
+    let resumed = fixture.get("/accounts/shop").await.body;
+    assert!(resumed["entry"]["suspended"].is_null(), "{resumed}");
+}
+
+#[tokio::test]
 async fn error_catalogue_is_served() {
     let fixture = ApiFixture::open().await;
     let rows = fixture.get("/errors").await.body;

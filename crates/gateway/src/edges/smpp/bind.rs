@@ -1,7 +1,8 @@
 //! Accepts or rejects a bind: the checks in order, each with the status that makes ESME software react correctly. Some
 //! software gives up for good after 0x0E, 0x0F and 0x53, so these are for wrong credentials and fields only. 0x08 means that
 //! the check itself failed. Every other reason is 0x0D: the gateway stops, too many sessions, binds, attempts or password
-//! checks, account or connection closed, address not on the allow-list, TLS required, bind type not allowed.
+//! checks, account or connection closed, account suspended, address not on the allow-list, TLS required, bind type not
+//! allowed.
 
 use super::bind_guard::{GuardedBind, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
@@ -175,8 +176,12 @@ async fn admit(
     let (connection, document, access) =
         known.ok_or(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials"))?;
     let kind = bound_as(kind);
-    let is_open = catalogue.account(document.account).is_some_and(|view| !view.account.closed);
+    let account = catalogue.account(document.account).map(|view| &view.account);
+    let is_open = account.is_some_and(|account| !account.closed);
     check_connection(document, access, is_open, peer, kind, Some(bind.system_type))?;
+    if account.is_some_and(|account| account.suspended.is_some()) {
+        return Err(BindRejection::bind_failed("account suspended"));
+    }
     let new = NewBind {
         connection,
         account: document.account,
@@ -246,7 +251,8 @@ fn over_limit(OverLimit { why, wait }: OverLimit) -> BindRejection {
 
 /// Returns why the current catalogue would reject a live bind; `None` if it would accept it. The password is not
 /// checked again, so that it can be changed without interruption. If max_binds was lowered, the newest binds are
-/// rejected; with several nodes those with the highest slots, which are not always the newest.
+/// rejected; with several nodes those with the highest slots, which are not always the newest. Binds of a suspended account
+/// stay, so that its receipts and MO messages arrive.
 pub(super) fn rejection_of_live_bind(gateway: &Gateway, bind: &LiveBind, peer: Peer) -> Option<&'static str> {
     let catalogue = gateway.catalogue();
     let Some(connection) = catalogue.connection(bind.connection()) else { return Some("closed") };

@@ -23,6 +23,10 @@ use std::sync::{Arc, Mutex};
 
 /// Returns a catalogue with one customer, who may bind twice from addresses on this list.
 fn catalogue(pepper: &Pepper, allow: AllowList) -> Catalogue {
+    Catalogue::build(documents(pepper, allow)).unwrap()
+}
+
+fn documents(pepper: &Pepper, allow: AllowList) -> Documents {
     let account = Account {
         currency: "EUR".parse().unwrap(),
         credit_limit: Money::ZERO,
@@ -53,13 +57,12 @@ fn catalogue(pepper: &Pepper, allow: AllowList) -> Catalogue {
         dlr_form: DlrForm::default(),
         webhooks_too: false,
     };
-    let documents = Documents {
+    Documents {
         accounts: vec![(AccountId::new(1), "shop".to_owned(), account)],
         connections: vec![(ConnectionId::new(1), connection)],
         connection_names: vec![(ConnectionId::new(1), "shop-smpp".to_owned())],
         ..Documents::default()
-    };
-    Catalogue::build(documents).unwrap()
+    }
 }
 
 pub(in crate::edges::smpp) struct Stage {
@@ -269,6 +272,21 @@ async fn merged_log_line_of_rejected_binds_has_the_system_id_of_a_known_connecti
             "wrong credentials system_id=\"unknown\" peer=192.0.2.1 times=1",
         ]
     );
+}
+
+#[tokio::test]
+async fn new_bind_of_a_suspended_account_is_rejected_and_a_live_one_stays() {
+    let stage = Stage::new(|_| {}).await;
+    let Ok(live) = stage.bind("shop", "secret08").await else { panic!("the account is not suspended yet") };
+    let mut documents = documents(&stage.gateway.pepper, AllowList::default());
+    documents.accounts[0].2.suspended = Some("unpaid invoice".to_owned());
+    stage.gateway.set_catalogue(Catalogue::build(documents.clone()).unwrap());
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "0x0D account suspended");
+    assert_eq!(actual(&stage.bind("shop", "secret09").await), "0x0E wrong credentials");
+    assert_eq!(rejection_of_live_bind(&stage.gateway, &live.bind, peer(1, false)), None);
+    documents.accounts[0].2.suspended = None;
+    stage.gateway.set_catalogue(Catalogue::build(documents).unwrap());
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
 }
 
 #[tokio::test]

@@ -107,6 +107,15 @@ async fn error_403_source_ip_not_allowed() {
 }
 
 #[tokio::test]
+async fn error_403_account_suspended() {
+    let service = Service::start().await;
+    let refused = service.sms("suspended", DE, "hello").await;
+    assert_eq!(status_and_code(&refused), (403, "ACCOUNT_SUSPENDED"));
+    assert!(!refused.body.contains("unpaid invoice"), "the reason is for people: {}", refused.body);
+    assert_eq!(service.balance("suspended").await, "10", "not charged, and the balance can be read");
+}
+
+#[tokio::test]
 async fn error_403_identity_verification_required() {
     let service = Service::start().await;
     assert_eq!(

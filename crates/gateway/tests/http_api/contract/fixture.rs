@@ -117,6 +117,7 @@ const CUSTOMERS: &[(&str, &str, &str, &str)] = &[
     ("smart", "", "rate = 1000\ndefault_sender = \"Acme\"\nsmart_encoding = true", ""),
     ("poor", "minimum = \"0.02\"", "rate = 1000\ndefault_sender = \"Acme\"", ""),
     ("postpaid", "credit_limit = \"0.2\"", "rate = 1000\ndefault_sender = \"Acme\"", ""),
+    ("suspended", "suspended = \"unpaid invoice\"", "rate = 1000\ndefault_sender = \"Acme\"", ""),
     ("unverified", "verified = false", "rate = 1000\ndefault_sender = \"Acme\"", ""),
     ("domestic", "countries = [\"DE\"]", "rate = 1000\ndefault_sender = \"Acme\"", ""),
     ("daily", "", "rate = 1000\ndefault_sender = \"Acme\"", ""),

@@ -10,5 +10,6 @@ mod in_doubt;
 mod mo;
 mod queue_and_restart;
 mod smpp;
+mod suspended_accounts;
 mod twenty_failures;
 mod webhooks;

@@ -21,7 +21,7 @@ const ALWAYS: [&str; 6] = [
     "GATEWAY_UNAVAILABLE",
 ];
 
-const SENDING: [&str; 17] = [
+const SENDING: [&str; 18] = [
     "INVALID_CONTENT_TYPE",
     "BODY_TOO_LARGE",
     "INVALID_JSON",
@@ -29,6 +29,7 @@ const SENDING: [&str; 17] = [
     "INVALID_NUMBER",
     "INVALID_SENDER",
     "TEXT_TOO_LONG",
+    "ACCOUNT_SUSPENDED",
     "VERIFICATION_REQUIRED",
     "SENDER_NOT_APPROVED",
     "SENDER_BLOCKED",
