@@ -58,6 +58,12 @@ fn about_account(catalogue: &Catalogue, member: &Member, shell: &Shell) -> Vec<N
     if view.account.closed {
         notices.push(Notice::new(Tone::Bad, "The account is closed: messages and binds are rejected."));
     }
+    if let Some(reason) = &view.account.suspended {
+        let text = format!(
+            "The account is suspended: messages are rejected with ACCOUNT_SUSPENDED, and new binds too. The reason: {reason}"
+        );
+        notices.push(linked(shell, Notice::new(Tone::Bad, text), NavEntry::Requests, "Requests"));
+    }
     if !view.account.verified {
         let text =
             "The identity of the account is not verified: messages are rejected with VERIFICATION_REQUIRED.";

@@ -12,6 +12,7 @@ fn catalogue(code: &str) -> String {
 
 /// Codes with the page that helps and the words of its link.
 const PLACES: &[(&str, NavEntry, &str)] = &[
+    ("ACCOUNT_SUSPENDED", NavEntry::Home, "Home"),
     ("COUNTRY_BLOCKED", NavEntry::Destinations, "Destinations"),
     ("HELD_FOR_REVIEW", NavEntry::Held, "Held messages"),
     ("INSUFFICIENT_CREDIT", NavEntry::Billing, "Billing"),

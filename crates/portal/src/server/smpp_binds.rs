@@ -59,6 +59,7 @@ const REASONS: &[(&str, &str)] = &[
         "All binds of the connection are in use. Close one that is not needed, or ask for more.",
     ),
     ("closed", "The account or the connection is closed. Ask your provider."),
+    ("account suspended", "The account is suspended: Home says why. Live binds stay, new ones are rejected."),
     ("stopping", "The server was restarting. The client can bind again at once."),
     ("too many sessions", "The server had too many sessions. The client can bind again soon."),
     (

@@ -127,6 +127,12 @@ fn warnings(
     if connection.closed || account.account.closed {
         warnings.push(Notice::new(Tone::Bad, "The connection is closed: all binds are rejected."));
     }
+    if account.account.suspended.is_some() {
+        warnings.push(Notice::new(
+            Tone::Bad,
+            "The account is suspended: submits and new binds are rejected. Live binds still receive.",
+        ));
+    }
     warnings
 }
 

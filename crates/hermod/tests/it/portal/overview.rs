@@ -39,6 +39,28 @@ async fn home_leads_through_the_first_steps_and_names_what_needs_attention() {
 }
 
 #[tokio::test]
+async fn portal_of_a_suspended_or_closed_account_says_so_and_stays_open() {
+    let s = Scenario::with(Script::new()).await;
+    let browser = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let change = async |line: &str| {
+        s.provision(&format!("[[account]]\nname = \"alice\"\ncurrency = \"EUR\"\n{line}\n")).await;
+    };
+    change("suspended = \"unpaid <invoice>\"").await;
+    let home = browser.get("/accounts/alice").await;
+    for shown in ["The account is suspended", "ACCOUNT_SUSPENDED", "unpaid &#60;invoice&#62;"] {
+        assert!(home.text.contains(shown), "{shown}: {}", home.text);
+    }
+    for page in ["billing", "requests", "messages", "inbox"] {
+        assert_eq!(browser.get(&format!("/accounts/alice/{page}")).await.status, 200, "{page}");
+    }
+    change("suspended = \"\"\nclosed = true").await;
+    let home = browser.get("/accounts/alice").await;
+    assert!(!home.text.contains("The account is suspended"), "{}", home.text);
+    assert!(home.text.contains("The account is closed"), "{}", home.text);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn message_page_explains_a_failure_and_shows_webhook_responses() {
     let hooks = WebhookReceiver::start(
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
