@@ -192,6 +192,7 @@ fn manage_customers(fixture: &OperatorFixture) {
     fixture.assert_fails(&["review", "show", "7"], 1, "NOT_FOUND: ");
     fixture.assert_fails(&["review", "approve", "7", "--by", "alice"], 1, "NOT_FOUND: ");
     fixture.assert_fails(&["review", "reject", "7"], 1, "NOT_FOUND: ");
+    suspend_account(fixture);
     assert_eq!(
         fixture.run_ok(&["account", "close", "bakery"]),
         "~ account bakery\n    closed: false -> true\n"
@@ -200,6 +201,36 @@ fn manage_customers(fixture: &OperatorFixture) {
         fixture.run_ok(&["account", "set", "bakery", "closed=false"]),
         "~ account bakery\n    closed: true -> false\n"
     );
+}
+
+fn suspend_account(fixture: &OperatorFixture) {
+    let suspend = ["account", "suspend", "bakery", "--reason", "unpaid invoice"];
+    let suspended = "~ account bakery\n    suspended: nothing -> unpaid invoice\n";
+    assert_eq!(fixture.run_ok(&suspend), suspended);
+    assert_eq!(fixture.run_ok(&suspend), "Nothing to change.\n");
+    assert!(fixture.run_ok(&["account", "show", "bakery"]).contains("unpaid invoice"));
+    let list = fixture.run_ok(&["account", "list"]);
+    assert!(list.contains("SUSPENDED") && list.contains("unpaid invoice"), "{list}");
+    let found = fixture.run_ok(&["lookup", "+4915112345678", "--account", "bakery"]);
+    assert!(found.contains("ACCOUNT_SUSPENDED: "), "{found}");
+    let resumed = "~ account bakery\n    suspended: unpaid invoice -> nothing\n";
+    assert_eq!(fixture.run_ok(&["account", "resume", "bakery"]), resumed);
+    assert_eq!(fixture.run_ok(&["account", "resume", "bakery"]), "Nothing to change.\n");
+    let changes = fixture.run_ok(&["changes", "--account", "bakery", "--action", "account.update"]);
+    assert!(changes.contains("unpaid invoice"), "{changes}");
+
+    let too_long = "x".repeat(201);
+    for reason in [" ", &too_long] {
+        fixture.assert_fails(
+            &["account", "suspend", "bakery", "--reason", reason],
+            1,
+            "the reason of a suspension has 1 to 200 characters in one line",
+        );
+    }
+    fixture.assert_fails(&["account", "suspend", "bakery"], 2, "--reason");
+    fixture.assert_fails(&["account", "suspend", "bakery", "--reason", ""], 2, "--reason");
+    fixture.assert_fails(&["account", "suspend", "nobody", "--reason", "fraud"], 1, "NOT_FOUND: ");
+    fixture.assert_fails(&["account", "resume", "nobody"], 1, "NOT_FOUND: ");
 }
 
 fn look_up_routes(fixture: &OperatorFixture) {
