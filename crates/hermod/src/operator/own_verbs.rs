@@ -19,14 +19,7 @@ pub(super) struct Switch {
     pub(super) value: bool,
 }
 
-const SWITCHES: [Switch; 4] = [
-    Switch {
-        kind: Kind::Account,
-        verb: "close",
-        about: "Close an account: its customers can no longer sign in or bind",
-        field: "closed",
-        value: true,
-    },
+const SWITCHES: [Switch; 3] = [
     Switch {
         kind: Kind::Account,
         verb: "verify",

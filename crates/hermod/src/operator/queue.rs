@@ -179,7 +179,7 @@ fn done_word(request: &QueueRequest) -> &'static str {
     }
 }
 
-fn result_text(request: &QueueRequest, result: &QueueResultView) -> String {
+pub(super) fn result_text(request: &QueueRequest, result: &QueueResultView) -> String {
     let QueueResultView { looked_at, done, left, next: _ } = result;
     let action = request.action.as_str();
     let mut text = match request.dry_run {

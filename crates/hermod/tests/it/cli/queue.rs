@@ -1,6 +1,6 @@
 //! Commands that hold, release and cancel what waits, and that drain a carrier.
 
-use super::process::{Caller, command, path, run, start_demo};
+use super::process::{self, Caller, command, path, run, start_demo};
 use serde_json::{Value, json};
 
 #[test]
@@ -47,4 +47,37 @@ fn waiting_messages_are_held_released_and_cancelled_while_their_carrier_is_drain
     assert_eq!(demo.terminate(), 0);
     let (code, out, _) = run(&["audit", "--data-dir", path(data)]);
     assert_eq!(code, 0, "{out}");
+}
+
+#[test]
+fn waiting_messages_of_a_suspended_account_are_held_and_released_and_of_a_closed_one_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let (demo, ready) = start_demo(data);
+    let customer = Caller::of(&ready);
+    command(data, &["carrier", "drain", "demo", "--stay"]);
+    let id = customer.send("before the suspension");
+    let accounts = process::json(data, &["account", "list"]);
+    let account = accounts["items"][0]["name"].as_str().unwrap().to_owned();
+    let suspended =
+        command(data, &["account", "suspend", &account, "--reason", "unpaid invoice", "--waiting", "hold"]);
+    assert!(suspended.ends_with("Held 1 of 1 waiting messages.\n"), "{suspended}");
+    let body = json!({"to": "+4915112345678", "text": "refused"}).to_string();
+    let (status, answer) = customer.call("POST", "/sms", &body);
+    assert_eq!(status, 403, "{answer}");
+    assert!(answer["error"].as_str().unwrap().starts_with("ACCOUNT_SUSPENDED: "), "{answer}");
+
+    command(data, &["carrier", "resume", "demo"]);
+    let resumed = command(data, &["account", "resume", &account]);
+    assert!(resumed.ends_with("Released 1 of 1 waiting messages.\n"), "{resumed}");
+    customer.wait_for_status(&id, "delivered");
+
+    command(data, &["carrier", "drain", "demo", "--stay"]);
+    let before = customer.balance();
+    customer.send("before the end");
+    let closed = command(data, &["account", "close", &account, "--waiting", "cancel"]);
+    assert!(closed.ends_with("Cancelled 1 of 1 waiting messages.\n"), "{closed}");
+    command(data, &["account", "set", &account, "closed=false"]);
+    assert_eq!(customer.balance(), before, "the message was refunded");
+    assert_eq!(demo.terminate(), 0);
 }
