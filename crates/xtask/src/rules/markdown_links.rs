@@ -1,5 +1,5 @@
-//! Links and paths of source files in documents name files that exist. Links to other sites are not checked, because the
-//! gate must not depend on the network.
+//! Links and paths of source files in documents name files that exist, and the part of a link after `#` names a heading. Links to
+//! other sites are not checked, because the gate must not depend on the network.
 
 use crate::rules::Violation;
 use crate::rules::markdown_titles::prose_lines;
@@ -14,8 +14,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
                 found.push(Violation::new(&file.path, line, format!("{path} does not exist")));
             }
             for target in targets(&without_inline_code(text)) {
-                let is_dead = resolve(&file.path, target).is_none_or(|path| !tree.has(&path));
-                if is_local(target) && is_dead {
+                if is_local(target) && is_dead(tree, &file.path, target) {
                     found.push(Violation::new(
                         &file.path,
                         line,
@@ -51,13 +50,42 @@ fn targets(line: &str) -> Vec<&str> {
 }
 
 fn is_local(target: &str) -> bool {
-    let is_elsewhere = target.contains("://") || target.starts_with("mailto:");
-    !is_elsewhere && !target.starts_with('#')
+    !target.contains("://") && !target.starts_with("mailto:")
+}
+
+/// Whether a local target is no file of the repository, or no heading of the document that it names.
+fn is_dead(tree: &Tree, document: &str, target: &str) -> bool {
+    let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
+    let path = if path.is_empty() { Some(document.to_owned()) } else { resolve(document, path) };
+    let Some(path) = path.filter(|path| tree.has(path)) else { return true };
+    let Some((anchor, text)) = anchor.zip(tree.text_of(&path)) else { return false };
+    path.ends_with(".md") && !anchors(text).iter().any(|known| known == anchor)
+}
+
+/// Returns the anchors of a document's headings, as GitHub makes them: lower case, hyphens for blanks, no punctuation, and a
+/// number after a text that an earlier heading has.
+fn anchors(text: &str) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for (_, line) in prose_lines(text) {
+        let title = line.trim_start_matches('#');
+        if title.len() == line.len() || !title.starts_with(' ') {
+            continue;
+        }
+        let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor: String =
+            kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect();
+        let before = found.iter().filter(|(known, _)| *known == anchor).count();
+        found.push((anchor, before));
+    }
+    let numbered = |(anchor, before): (String, usize)| match before {
+        0 => anchor,
+        before => format!("{anchor}-{before}"),
+    };
+    found.into_iter().map(numbered).collect()
 }
 
 /// Returns the target as a path from the root; none if it is outside of the repository.
 fn resolve(document: &str, target: &str) -> Option<String> {
-    let target = target.split_once('#').map_or(target, |(path, _anchor)| path);
     let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {

@@ -5,9 +5,10 @@ use crate::rules::check_rule;
 
 #[track_caller]
 fn check_target(target: &str, is_fine: bool) {
-    let text = format!("# A\nsee [it]({target}).\n");
+    let text = format!("# A\nsee [it]({target}).\n## Here\n");
     let expect = format!("docs/a.md:2: dead link: {target} does not exist");
-    let files = [("docs/a.md", text.as_str()), ("docs/adr/0001-b.md", "# B\n"), ("README.md", "# R\n")];
+    let headings = "# B\n### In `code`, (twice)\n## Context\n## Context\n";
+    let files = [("docs/a.md", text.as_str()), ("docs/adr/0001-b.md", headings), ("README.md", "# R\n")];
     let expect = [expect.as_str()];
     check_rule(check, &files, if is_fine { &[] } else { &expect });
 }
@@ -16,6 +17,16 @@ fn check_target(target: &str, is_fine: bool) {
 fn links_to_files_and_folders_that_exist_are_fine() {
     for target in ["adr/0001-b.md", "./adr/0001-b.md#context", "adr", "../README.md", "#here"] {
         check_target(target, true);
+    }
+}
+
+#[test]
+fn anchor_must_be_a_heading_of_the_document() {
+    for anchor in ["b", "in-code-twice", "context", "context-1"] {
+        check_target(&format!("adr/0001-b.md#{anchor}"), true);
+    }
+    for target in ["adr/0001-b.md#consequences", "adr/0001-b.md#context-2", "#there"] {
+        check_target(target, false);
     }
 }
 
