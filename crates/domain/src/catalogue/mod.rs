@@ -49,6 +49,8 @@ pub enum CatalogueError {
     SystemIdTwice { system_id: String },
     #[error("the route for {area} names carrier {carrier}, which does not exist")]
     RouteWithoutCarrier { area: Area, carrier: CarrierId },
+    #[error("the route for {area} names carrier \"{carrier}\" twice")]
+    RouteCarrierTwice { area: Area, carrier: String },
     #[error("the route for {area}: {refusal}")]
     Route { area: Area, refusal: RouteRefusal },
     #[error("a route is for exactly one of a prefix, a network (MCC-MNC), an MCC and a country")]
@@ -351,9 +353,9 @@ fn screens<'a>(entries: impl Iterator<Item = &'a (String, ScreenEntry)>) -> Resu
 
 fn build_routes(
     routes: &[(RouteId, RouteEntry)],
-    carriers: &[(CarrierId, String, Carrier)],
+    carriers_known: &[(CarrierId, String, Carrier)],
 ) -> Result<Routes, CatalogueError> {
-    let known: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
+    let known: HashSet<CarrierId> = carriers_known.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
     for (id, entry) in routes {
         let RouteEntry {
@@ -385,11 +387,28 @@ fn build_routes(
             fail_over_refusals: *fail_over_refusals,
             fail_over_after: fail_over_after_ms.map(Duration::from_millis),
         };
-        let route =
-            Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueError::Route { area, refusal })?;
+        let route = Route::new(*id, &candidates, rules)
+            .map_err(|refusal| route_error(area, refusal, carriers_known))?;
         built.push((RouteScope { account: *account, sender: *sender, area }, route));
     }
     Ok(Routes::new(built)?)
+}
+
+/// Says why the route for an area is invalid, with the carrier's name instead of its id.
+fn route_error(
+    area: Area,
+    refusal: RouteRefusal,
+    carriers: &[(CarrierId, String, Carrier)],
+) -> CatalogueError {
+    match refusal {
+        RouteRefusal::CarrierTwice(twice) => {
+            let named = carriers.iter().find(|(id, ..)| *id == twice).map(|(_, name, _)| name.clone());
+            CatalogueError::RouteCarrierTwice { area, carrier: named.unwrap_or_else(|| twice.to_string()) }
+        }
+        RouteRefusal::NoCarrier | RouteRefusal::TooManyCarriers | RouteRefusal::Weight => {
+            CatalogueError::Route { area, refusal }
+        }
+    }
 }
 
 fn check_profiles(carriers: &[(CarrierId, String, Carrier)]) -> Result<(), CatalogueError> {

@@ -322,7 +322,7 @@ async fn invalid_routes_are_rejected() {
         ),
         (
             "prefix = \"49\"\ncarriers = [\"acme\", \"acme\"]",
-            "the route for prefix \"49\": it names carrier 1 twice",
+            "the route for prefix \"49\" names carrier \"acme\" twice",
         ),
     ] {
         assert_eq!(applied(&store, &format!("[[route]]\n{route}\n")).await, format!("refused: {expect}"));
