@@ -131,13 +131,13 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
 /// Adds a claimed part to the handout of a link. `resend`: how often it was sent before without a response.
 fn hand_to_link(batch: &mut Batch<'_>, link: LinkId, job: Job, resend: u8) {
     let carrier = job.carrier;
+    let number = batch.state.lanes.use_slot(carrier, link);
     let step = if resend == 0 {
-        StepKind::Sent { carrier, link }
+        StepKind::Sent { carrier, link: number }
     } else {
-        StepKind::Resent { carrier, link, resend }
+        StepKind::Resent { carrier, link: number, resend }
     };
     batch.add_step(job.message, job.part, step);
-    batch.state.lanes.use_slot(job.carrier, link);
     batch.results.tally.claimed += 1;
     batch.results.handouts.entry(link).or_default().jobs.push(job);
 }

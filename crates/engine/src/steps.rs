@@ -2,7 +2,7 @@
 //!
 //! The writer publishes the steps of a batch after its commit. The unusual ones are kept as lines of a timeline.
 
-use crate::ops::{EventId, LinkId, ReportId};
+use crate::ops::{EventId, LinkNumber, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
@@ -38,12 +38,12 @@ pub enum StepKind {
     /// The part was given to a link.
     Sent {
         carrier: CarrierId,
-        link: LinkId,
+        link: LinkNumber,
     },
     /// The part was given to a link again, because it had no response.
     Resent {
         carrier: CarrierId,
-        link: LinkId,
+        link: LinkNumber,
         resend: u8,
     },
     /// The link could not send the part: it waits again.

@@ -21,8 +21,8 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_store::{
-    AcceptOutcome, Acceptance, LinkKind, LinkPort, NodeKey, NodeListener, NodeOptions, ReceiverPort,
-    ReportOutcome, Server, Store,
+    AcceptOutcome, Acceptance, LinkKind, LinkNumber, LinkPort, NodeKey, NodeListener, NodeOptions,
+    ReceiverPort, ReportOutcome, Server, Store,
 };
 use setup::{instant, open, wall_clock};
 use std::net::{Ipv4Addr, TcpListener};
@@ -92,7 +92,8 @@ async fn run(plan: Plan) {
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
-    let port = store.open_link(CARRIER, LinkKind::Sends, IdConversion::None).await.expect("a link");
+    let port =
+        store.open_link(CARRIER, LinkNumber(1), LinkKind::Sends, IdConversion::None).await.expect("a link");
     let before = Usage::now();
     let started = instant();
     let mut link = JoinSet::new();

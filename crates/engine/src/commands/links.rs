@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
 use crate::mo;
 use crate::ops::{
-    CarrierIdQuery, LinkBatch, LinkId, LinkKind, ReceiptRecord, RecordedReceipt, SubmitResponse,
+    CarrierIdQuery, LinkBatch, LinkId, LinkKind, LinkNumber, ReceiptRecord, RecordedReceipt, SubmitResponse,
 };
 use crate::read_ahead::ReadPlan;
 use crate::receipt;
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct OpenLink {
     pub carrier: CarrierId,
     pub link: LinkId,
+    pub number: LinkNumber,
     pub kind: LinkKind,
 }
 
@@ -29,7 +30,7 @@ impl Command for OpenLink {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self.kind {
-            LinkKind::Sends => batch.state.lanes.link_opened(self.carrier, self.link),
+            LinkKind::Sends => batch.state.lanes.link_opened(self.carrier, self.link, self.number),
             // Not added to the lanes, so slots that it reports are ignored.
             LinkKind::ReceivesOnly => {}
         }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::ops::{
-    AfterAttempt, CancelOutcome, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind, MoRecord,
-    ReportId, Screening, SettledAttempt,
+    AfterAttempt, CancelOutcome, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind,
+    LinkNumber, MoRecord, ReportId, Screening, SettledAttempt,
 };
 use crate::ops::{AnsweredReport, SubmitNote};
 use hermod_domain::carrier::IdConversion;
@@ -141,7 +141,7 @@ fn facts_are_kept_on_a_full_disk_and_reads_are_run() {
         (report_ends().into(), OnFullDisk::Keep),
         (webhook_results().into(), OnFullDisk::Keep),
         (ReadQueues.into(), OnFullDisk::Run),
-        (OpenLink { carrier, link, kind: LinkKind::Sends }.into(), OnFullDisk::Run),
+        (OpenLink { carrier, link, number: LinkNumber(1), kind: LinkKind::Sends }.into(), OnFullDisk::Run),
         (CloseLink { carrier, link }.into(), OnFullDisk::Run),
         (ReleaseDue { now: NOW }.into(), OnFullDisk::Refuse),
     ];

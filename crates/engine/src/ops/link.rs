@@ -21,6 +21,10 @@ impl LinkId {
     pub const NONE: LinkId = LinkId(u64::MAX);
 }
 
+/// The number of a link among those of its carrier, from 1: how operators know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LinkNumber(pub u16);
+
 /// What a link can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {

@@ -27,7 +27,7 @@ pub use inbound::{
     InboundParties, InboundRecord, MoMessage, MoRecord, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT,
     UNFINISHED_PARTS_PER_CARRIER_MAX, UnassignedMo,
 };
-pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, ResponseRecord, SubmitResponse};
+pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, LinkNumber, ResponseRecord, SubmitResponse};
 pub use message::{
     AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, MessageRecord, SubmitNote,
 };

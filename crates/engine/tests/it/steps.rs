@@ -16,8 +16,8 @@ use hermod_engine::commands::{self, AnyCommand, OpenLink, PurgeRecords};
 use hermod_engine::dispatch;
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
-    Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
-    Retention, SubmitResponse, TargetCarrier,
+    Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, LinkNumber, ReceiptRecord, ReportId,
+    ResponseRecord, Retention, SubmitResponse, TargetCarrier,
 };
 use hermod_engine::read_ahead::{self, ReadPlan};
 use hermod_engine::recover;
@@ -33,6 +33,8 @@ pub(crate) const ACME: CarrierId = CarrierId::new(1);
 const OTHER: CarrierId = CarrierId::new(2);
 pub(crate) const ACME_LINK: LinkId = LinkId(7);
 const OTHER_LINK: LinkId = LinkId(8);
+/// The number of each of them at its carrier.
+const NUMBER: LinkNumber = LinkNumber(2);
 const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
 const NO: SubmitResponse = SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 };
 
@@ -71,7 +73,7 @@ impl World {
         let (log, jobs) = (RefCell::default(), Vec::new());
         let mut world = World { tables, log, state, batches: 0, now, jobs, sequence: 0 };
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
-            world.run(OpenLink { carrier, link, kind: LinkKind::Sends });
+            world.run(OpenLink { carrier, link, number: NUMBER, kind: LinkKind::Sends });
             world.add_slots(carrier, link);
         }
         world
@@ -87,7 +89,7 @@ impl World {
         self.state = EngineState::load(&Tables::new(self.tables.clone()), Arc::default(), IN_DOUBT_WAIT, 1)
             .expect("tables");
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
-            self.run(OpenLink { carrier, link, kind: LinkKind::Sends });
+            self.run(OpenLink { carrier, link, number: NUMBER, kind: LinkKind::Sends });
         }
     }
 
@@ -246,7 +248,7 @@ fn ended(state: MessageState, code: DlrCode, err: u16) -> StepKind {
 }
 
 const ACCEPTED: StepKind = StepKind::Accepted { account: ACCOUNT, carrier: ACME, parts: 1 };
-const SENT: StepKind = StepKind::Sent { carrier: ACME, link: ACME_LINK };
+const SENT: StepKind = StepKind::Sent { carrier: ACME, link: NUMBER };
 
 #[test]
 fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order() {
@@ -285,7 +287,7 @@ fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
         [
             StepKind::Refused { carrier: ACME, status: 0x45 },
             StepKind::FailedOver { from: ACME, to: OTHER },
-            StepKind::Sent { carrier: OTHER, link: OTHER_LINK },
+            StepKind::Sent { carrier: OTHER, link: NUMBER },
         ]
     );
     assert_eq!(world.tables.dump().table("timeline").len(), 2, "only unusual steps are stored");
@@ -368,7 +370,7 @@ fn part_without_a_response_has_in_doubt_and_resent_steps() {
     assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next }]);
     world.now = world.now.plus(IN_DOUBT_WAIT);
     let released = hermod_engine::commands::ReleaseDue { now: world.now };
-    assert_eq!(kinds(&world.run(released)), [StepKind::Resent { carrier: ACME, link: ACME_LINK, resend: 1 }]);
+    assert_eq!(kinds(&world.run(released)), [StepKind::Resent { carrier: ACME, link: NUMBER, resend: 1 }]);
     let steps = world.respond(SubmitResponse::NoResponse);
     let presumed = StepKind::State(MessageState::Submitted);
     assert_eq!(kinds(&steps), [presumed, StepKind::InDoubt { carrier: ACME, next: None }]);

@@ -113,10 +113,10 @@ pub(crate) fn kind_view(names: &Names, kind: &StepKind) -> StepView {
             StepView { parts: Some(*parts), ..by_carrier(names, "accepted", *carrier) }
         }
         StepKind::Sent { carrier, link } => {
-            StepView { link: Some(link.0), ..by_carrier(names, "sent", *carrier) }
+            StepView { link: Some(link.0.into()), ..by_carrier(names, "sent", *carrier) }
         }
         StepKind::Resent { carrier, link, resend } => StepView {
-            link: Some(link.0),
+            link: Some(link.0.into()),
             attempt: Some(u32::from(*resend)),
             note: Some(format!("Resend {resend} after no response.")),
             ..by_carrier(names, "resent", *carrier)

@@ -241,7 +241,7 @@ pub struct StepView {
     /// The carrier that had it before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_carrier: Option<String>,
-    /// The link that sent it.
+    /// The number of the link that sent it, as in the list of links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<u64>,
     /// The id that the carrier gave to the part.

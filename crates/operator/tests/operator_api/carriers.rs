@@ -8,7 +8,7 @@ use hermod_domain::receipt::ReceiptWords;
 use hermod_gateway::edges::carrier::serve_probes;
 use hermod_gateway::live_status::{AlarmKind, Direction, LinkSettings, LinkState, PduDirection};
 use hermod_gateway::workers::Workers;
-use hermod_store::{LinkKind, ReceiptRecord};
+use hermod_store::{LinkKind, LinkNumber, ReceiptRecord};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -199,7 +199,11 @@ async fn carrier_test_sends_one_message() {
 async fn parked_receipts_are_listed_with_their_status() {
     let fixture = ApiFixture::open().await;
     let gateway = &fixture.gateway;
-    let link = gateway.store.open_link(acme(&fixture), LinkKind::Sends, IdConversion::None).await.unwrap();
+    let link = gateway
+        .store
+        .open_link(acme(&fixture), LinkNumber(1), LinkKind::Sends, IdConversion::None)
+        .await
+        .unwrap();
     let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
         sequence,
         remote: Some(RemoteId::from_text(id).unwrap()),

@@ -4,14 +4,18 @@ use crate::fixture::ApiFixture;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
 use hermod_domain::origin::SmppAddress;
-use hermod_store::{LinkKind, MoRecord};
+use hermod_store::{LinkKind, LinkNumber, MoRecord};
 use serde_json::json;
 
 /// Receives an MO message to a number that no account owns.
 async fn receive_mo(fixture: &ApiFixture, text: &str) {
     let gateway = &fixture.gateway;
     let acme = gateway.catalogue().carriers()[0].0;
-    let link = gateway.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
+    let link = gateway
+        .store
+        .open_link(acme, LinkNumber(1), LinkKind::ReceivesOnly, IdConversion::None)
+        .await
+        .unwrap();
     let part = InboundPart {
         source: SmppAddress::new(1, 1, b"4915112345678"),
         destination: SmppAddress::new(3, 0, b"80800"),

@@ -23,7 +23,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_engine::state::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 use hermod_engine::tables::KeyEntry;
-use hermod_store::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, LinkKind, Store};
+use hermod_store::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, LinkKind, LinkNumber, Store};
 use rusqlite::{Connection, params};
 use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
@@ -195,7 +195,8 @@ async fn measure(store: &Store, plan: &Plan) {
     let merging = merge_periodically(store.clone());
     measure_rounds("accepted", store, plan, CarrierId::new(1), &AtomicU64::new(u64::MAX)).await;
     let (carrier, recorded) = (CarrierId::new(2), Arc::new(AtomicU64::new(0)));
-    let port = store.open_link(carrier, LinkKind::Sends, IdConversion::None).await.expect("a link");
+    let port =
+        store.open_link(carrier, LinkNumber(1), LinkKind::Sends, IdConversion::None).await.expect("a link");
     let carrying = tokio::spawn(link::carry(port, recorded.clone()));
     measure_rounds("whole lives", store, plan, carrier, &recorded).await;
     carrying.abort();

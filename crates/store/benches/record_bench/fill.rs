@@ -14,7 +14,7 @@ use hermod_engine::steps::StepKind;
 use hermod_store::record::{
     FilledMessage, HistoryStep, RecordedMessage, Replay, RequestEntry, RequestKind, StepNote,
 };
-use hermod_store::{Acceptance, EventId, LinkId, RecordFiller, Store};
+use hermod_store::{Acceptance, EventId, LinkNumber, RecordFiller, Store};
 use std::path::Path;
 use std::time::Duration;
 
@@ -157,7 +157,7 @@ impl BenchTraffic {
         let took = 400 + mix(number ^ 10) % 20_000;
         let step = |at_ms, kind| HistoryStep { at_ms, part: PartNo::FIRST, what: StepNote::Step(kind) };
         let mut steps = vec![
-            step(2, StepKind::Sent { carrier, link: LinkId(number % 8) }),
+            step(2, StepKind::Sent { carrier, link: LinkNumber(u16::try_from(number % 8 + 1).unwrap_or(1)) }),
             step(31, StepKind::CarrierAccepted { carrier, remote: BenchTraffic::remote(number) }),
         ];
         let refund = (state == MessageState::Rejected).then_some(Money::from_micros(65_000));

@@ -13,24 +13,26 @@ use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{CloseLink, OpenLink};
 use hermod_engine::ops::{
-    Handout, LinkBatch, LinkId, LinkKind, MoMessage, MoRecord, ReceiptRecord, Report, ReportContent,
-    ReportId, ReportOutcome, ResponseRecord,
+    Handout, LinkBatch, LinkId, LinkKind, LinkNumber, MoMessage, MoRecord, ReceiptRecord, Report,
+    ReportContent, ReportId, ReportOutcome, ResponseRecord,
 };
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::oneshot;
 
 impl Store {
-    /// Opens a port for a link of this carrier. `ids`: how the carrier converts the ids of its responses in its receipts.
+    /// Opens a port for a link of this carrier, which has this number among its links. `ids`: how the carrier converts the ids of its
+    /// responses in its receipts.
     pub async fn open_link(
         &self,
         carrier: CarrierId,
+        number: LinkNumber,
         kind: LinkKind,
         ids: IdConversion,
     ) -> Result<LinkPort, StoreError> {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
-        let open = OpenLink { carrier, link, kind };
+        let open = OpenLink { carrier, link, number, kind };
         let (reply, outcome) = oneshot::channel();
         self.send(Op::OpenLink(open, mailbox.clone(), Reply::Caller(reply))).await?;
         outcome_of::<OpenLink>(outcome.await)?;

@@ -85,7 +85,7 @@ impl Writer<'_> {
     /// closed.
     pub(crate) fn adopt(&mut self, open: OpenLink, slots: Option<u32>, mailbox: Arc<Mailbox>) {
         if let (LinkKind::Sends, Some(slots)) = (open.kind, slots) {
-            self.engine.lanes.link_opened(open.carrier, open.link);
+            self.engine.lanes.link_opened(open.carrier, open.link, open.number);
             self.engine.lanes.grant(open.carrier, open.link, slots);
         }
         self.mailboxes.insert(open.link, mailbox);

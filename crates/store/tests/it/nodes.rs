@@ -9,8 +9,8 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_store::{
-    AcceptOutcome, Acceptance, CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, LinkKind, NodeKey,
-    NodeListener, NodeOptions, OpenOptions, PostOutcome, ReportOutcome, Store, StoreError,
+    AcceptOutcome, Acceptance, CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, LinkKind, LinkNumber,
+    NodeKey, NodeListener, NodeOptions, OpenOptions, PostOutcome, ReportOutcome, Store, StoreError,
 };
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -88,7 +88,8 @@ pub(crate) fn folder() -> TempDir {
 }
 
 pub(crate) async fn link(store: &Store, slots: u32) -> Link {
-    let port = store.open_link(ACME, LinkKind::Sends, IdConversion::None).await.expect("a link");
+    let port =
+        store.open_link(ACME, LinkNumber(1), LinkKind::Sends, IdConversion::None).await.expect("a link");
     let link = Link { port, carrier: ACME, now: noon() };
     link.add_slots(slots).await;
     link

@@ -22,8 +22,8 @@ use hermod_domain::time::Timestamp;
 use hermod_store::SubmitNote;
 use hermod_store::{
     AcceptOutcome, Acceptance, AuditReport, Balance, DailyLimits, Handout, Job, KeyClaim, LedgerEntry,
-    LedgerKind, LinkKind, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord, Store,
-    SubmitResponse, TargetCarrier,
+    LedgerKind, LinkKind, LinkNumber, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord,
+    Store, SubmitResponse, TargetCarrier,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -242,7 +242,7 @@ impl World {
 
     /// Opens a link to a carrier with this id conversion.
     pub(crate) async fn link_with_ids(&self, carrier: CarrierId, kind: LinkKind, ids: IdConversion) -> Link {
-        let port = self.store.open_link(carrier, kind, ids).await.expect("a link");
+        let port = self.store.open_link(carrier, LinkNumber(1), kind, ids).await.expect("a link");
         Link { port, carrier, now: self.now }
     }
 

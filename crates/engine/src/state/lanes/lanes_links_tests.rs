@@ -14,7 +14,7 @@ fn long(account: u32, message: i64, parts: u8) -> Vec<Job> {
 impl World {
     fn with_two_links() -> World {
         let mut world = World::new();
-        world.lanes.link_opened(ACME, TWO);
+        world.lanes.link_opened(ACME, TWO, LinkNumber(2));
         world
     }
 
@@ -213,7 +213,7 @@ impl Traffic {
             Happens::Opens => {
                 self.opened += 1;
                 self.open.push(LinkId(self.opened));
-                self.world.lanes.link_opened(ACME, LinkId(self.opened));
+                self.world.lanes.link_opened(ACME, LinkId(self.opened), LinkNumber(1));
             }
             Happens::Closes(which) if !self.open.is_empty() => {
                 let link = self.open.swap_remove(which % self.open.len());

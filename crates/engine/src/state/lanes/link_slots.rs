@@ -3,7 +3,7 @@
 
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 
-use crate::ops::{Job, LinkId};
+use crate::ops::{Job, LinkId, LinkNumber};
 use crate::state::lanes::{CarrierLanes, Lanes};
 
 /// Messages that a link keeps after parts of them came back. Beyond that the newest may be sent over any link.
@@ -13,6 +13,7 @@ const RETURNED_MAX: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct LinkSlots {
     link: LinkId,
+    number: LinkNumber,
     free: u32,
     /// The message that it is sending: it takes nothing else before that message's last part.
     current: Option<(MessageId, AccountId)>,
@@ -105,9 +106,10 @@ impl CarrierLinks {
 
 impl Lanes {
     /// Adds a link without free slots.
-    pub fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
+    pub fn link_opened(&mut self, carrier: CarrierId, link: LinkId, number: LinkNumber) {
         self.carriers.entry(carrier).or_default().links.all.push(LinkSlots {
             link,
+            number,
             free: 0,
             current: None,
             returned: Vec::new(),
@@ -135,11 +137,12 @@ impl Lanes {
         }
     }
 
-    /// Takes one free slot. Panics if the link has none.
-    pub fn use_slot(&mut self, carrier: CarrierId, link: LinkId) {
+    /// Takes one free slot. Returns the number of the link. Panics if it has no free slot.
+    pub fn use_slot(&mut self, carrier: CarrierId, link: LinkId) -> LinkNumber {
         let entry =
             self.slots_of(carrier, link).expect("a slot is used on the link that was just found to have one");
         entry.free = entry.free.checked_sub(1).expect("no slot is used twice");
+        entry.number
     }
 
     /// Puts a part back that a link did not send, or that the carrier throttled. It returns to its old place. A part of

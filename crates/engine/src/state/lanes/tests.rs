@@ -1,6 +1,7 @@
 //! Order, turns, spilling and slots. The table behind the lanes is a sorted map.
 
 use super::*;
+use crate::ops::LinkNumber;
 use hermod_domain::ids::PartNo;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -52,7 +53,7 @@ struct World {
 impl World {
     fn new() -> World {
         let mut lanes = Lanes::default();
-        lanes.link_opened(ACME, LINK);
+        lanes.link_opened(ACME, LINK, LinkNumber(1));
         World { lanes, stored: BTreeMap::new(), refills: 0 }
     }
 
@@ -159,7 +160,7 @@ fn single_message_does_not_wait_for_a_long_queue() {
 #[test]
 fn carriers_do_not_share_lanes() {
     let mut world = World::open();
-    world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.link_opened(OTHER, LinkId(2), LinkNumber(2));
     world.lanes.grant(OTHER, LinkId(2), AMPLE);
     world.accepts(job(ALICE, 1));
     world.accepts(part_of(OTHER, ALICE, 2, 1));
@@ -175,7 +176,7 @@ fn carrier_without_links_holds_nothing_in_memory() {
     world.lanes.link_closed(ACME, LINK);
     (1..=500).for_each(|message| assert_eq!(world.accepts(job(ALICE, message)), Placed::Spilled));
     assert_eq!(world.lanes.in_memory(), 0);
-    world.lanes.link_opened(ACME, LINK);
+    world.lanes.link_opened(ACME, LINK, LinkNumber(1));
     world.lanes.grant(ACME, LINK, AMPLE);
     // The lane is spilled: a new part must not overtake.
     assert_eq!(world.accepts(job(ALICE, 501)), Placed::Spilled);
@@ -223,7 +224,7 @@ fn requeue_into_a_spilled_lane_neither_repeats_nor_skips_stored_parts() {
     // With many lanes each may hold only a few jobs.
     world.accepts_all(100..10_100, |account| job(u32::try_from(account).unwrap(), account));
     world.accepts_all(1..=8, |message| part_of(OTHER, ALICE, message, 1));
-    world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.link_opened(OTHER, LinkId(2), LinkNumber(2));
     world.lanes.grant(OTHER, LinkId(2), AMPLE);
     let mut in_flight: Vec<Job> = (0..5).filter_map(|_| world.sends(OTHER)).collect();
     assert_eq!(in_flight.len(), 5);
@@ -289,7 +290,7 @@ fn cleared_lanes_keep_slots_and_are_read_again() {
 fn parts_go_to_the_link_with_the_most_free_slots() {
     let mut world = World::new();
     let two = LinkId(2);
-    world.lanes.link_opened(ACME, two);
+    world.lanes.link_opened(ACME, two, LinkNumber(2));
     world.accepts_all(1..=20, |message| job(ALICE, message));
     assert_eq!(world.gives(ACME), None);
     world.lanes.grant(ACME, LINK, 1);
@@ -322,7 +323,7 @@ fn rollback_restores_link_slots() {
     world.lanes.grant(ACME, LINK, 2);
     let before = world.lanes.link_slots();
     // The batch opens a link, closes the other, uses and grants slots; then it fails.
-    world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.link_opened(OTHER, LinkId(2), LinkNumber(2));
     world.lanes.use_slot(ACME, LINK);
     world.lanes.link_closed(ACME, LINK);
     world.lanes.restore_link_slots(before);

@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::text::{ConcatPart, Encoding, MessageText, SmsOptions};
 use hermod_engine::ops::{
-    DlrReport, EventId, GivenUpReport, LinkId, ParkedReceipt, ReceiptLoss, Report, ReportContent,
+    DlrReport, EventId, GivenUpReport, LinkNumber, ParkedReceipt, ReceiptLoss, Report, ReportContent,
     ReportGiveUpReason, ReportId,
 };
 use hermod_engine::steps::{Canceller, CarrierWord, LateResponse, MessageStep, NextResend, StepId, StepKind};
@@ -273,7 +273,7 @@ fn steps() -> Vec<StepChange> {
 
 /// Returns steps of every kind.
 pub(super) fn step_kinds() -> Vec<StepKind> {
-    let (carrier, link, remote, status, err) = (CARRIER, LinkId(513), remote(), 0x58, 259);
+    let (carrier, link, remote, status, err) = (CARRIER, LinkNumber(513), remote(), 0x58, 259);
     let (from, to, verdict) = (CARRIER, OTHER_CARRIER, DeliveryOutcome::Expired);
     let word = Some(CarrierWord("LOST".into()));
     let late = |response: &LateResponse| StepKind::LateResponse { carrier, response: *response };

@@ -12,7 +12,9 @@ use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent, PartState, RejectionC
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::ReceiptWords;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
-use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ResponseRecord, SubmitResponse};
+use hermod_engine::ops::{
+    Job, LinkBatch, LinkId, LinkKind, LinkNumber, ReceiptRecord, ResponseRecord, SubmitResponse,
+};
 use std::time::Duration;
 
 const LINKS_MAX: usize = 3;
@@ -30,7 +32,7 @@ pub(super) fn open(world: &mut World) -> Option<AnyCommand> {
 fn open_to(world: &mut World, carrier: CarrierId) -> AnyCommand {
     let id = LinkId(world.random.next());
     world.links.push(Link { id, carrier, under_way: Vec::new(), closing: false });
-    OpenLink { carrier, link: id, kind: LinkKind::Sends }.into()
+    OpenLink { carrier, link: id, number: LinkNumber(1), kind: LinkKind::Sends }.into()
 }
 
 /// Closes an idle link.

@@ -18,7 +18,7 @@ use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
-use hermod_store::{LinkKind, OpenOptions, ReceiptRecord, Store};
+use hermod_store::{LinkKind, LinkNumber, OpenOptions, ReceiptRecord, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -257,7 +257,8 @@ async fn unmatched_receipts_raise_an_alarm_until_they_match() {
     assert_eq!(stage.alarms(), [""; 0], "they have been matched since");
 
     let store = &stage.group.gateway.store;
-    let port = store.open_link(ACME, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
+    let port =
+        store.open_link(ACME, LinkNumber(1), LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
     port.record(vec![], (0..3).map(stray).collect(), Vec::new(), 0, stage.clock.now()).await.unwrap();
     assert_eq!(port.handout().await.recorded.len(), 3);
     stage.pass(&mut monitor, 5).await;

@@ -22,7 +22,7 @@ use hermod_gateway::clock::{Clock, within};
 use hermod_gateway::gateway::{Gateway, LoadCatalogueError, load_catalogue};
 use hermod_gateway::running::Opened;
 use hermod_store::{
-    Job, LinkKind, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, StoreError, SubmitResponse,
+    Job, LinkKind, LinkNumber, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, StoreError, SubmitResponse,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -178,7 +178,7 @@ impl Player {
             gateway.carriers.set_health(id, Health::Up);
             gateways.push(gateway);
         }
-        let port = opened.store.open_link(id, LinkKind::Sends, IdConversion::None).await?;
+        let port = opened.store.open_link(id, LinkNumber(1), LinkKind::Sends, IdConversion::None).await?;
         port.record(Vec::new(), Vec::new(), Vec::new(), SLOTS, start).await?;
         Ok(Player { gateways, port, remote: 0, sequence: 0 })
     }

@@ -8,8 +8,8 @@ use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{
-    AcceptOutcome, Acceptance, AfterAttempt, LinkKind, MoRecord, OpenOptions, REPEATS_KNOWN, ReportOutcome,
-    Store, StoreError, SubmitResponse, WebhookState,
+    AcceptOutcome, Acceptance, AfterAttempt, LinkKind, LinkNumber, MoRecord, OpenOptions, REPEATS_KNOWN,
+    ReportOutcome, Store, StoreError, SubmitResponse, WebhookState,
 };
 use std::fs::File;
 use std::io::Write;
@@ -253,7 +253,7 @@ async fn full_disk_rejects_messages_and_keeps_responses_and_receipts_in_memory()
         .await;
         let other = world
             .store
-            .open_link(ACME, LinkKind::Sends, IdConversion::None)
+            .open_link(ACME, LinkNumber(1), LinkKind::Sends, IdConversion::None)
             .await
             .expect("opening a link needs no disk space");
         other.close().await.expect("closing a link needs no disk space");

@@ -98,7 +98,8 @@ impl CarrierLink<'_> {
         if self.port.is_none() {
             return;
         }
-        match group.gateway.store.open_link(group.id(), self.kind(), group.profile().ids).await {
+        match group.gateway.store.open_link(group.id(), self.number(), self.kind(), group.profile().ids).await
+        {
             Ok(port) => {
                 self.close_port().await;
                 self.port = Some(port);

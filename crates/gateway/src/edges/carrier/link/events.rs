@@ -8,7 +8,7 @@ use crate::edges::carrier::submit_resp::{LinkNext, ParsedResponse, read_submit_r
 use crate::live_status::{AlarmKind, LinkState};
 use hermod_smpp::session::SessionState;
 use hermod_smpp::{Frame, SessionEvent};
-use hermod_store::{LinkKind, StoreError, SubmitResponse};
+use hermod_store::{LinkKind, LinkNumber, StoreError, SubmitResponse};
 
 impl CarrierLink<'_> {
     /// Handles all pending events, reports to the store, and moves the session's output to the link's.
@@ -76,7 +76,8 @@ impl CarrierLink<'_> {
         let group = self.group;
         self.bound_at = Some(now);
         self.draft.on_bound(self.session.peer_is_3_4());
-        let opened = group.gateway.store.open_link(group.id(), self.kind(), group.profile().ids);
+        let opened =
+            group.gateway.store.open_link(group.id(), self.number(), self.kind(), group.profile().ids);
         self.port = Some(opened.await?);
         self.figures.enter(LinkState::Bound, group.gateway.clock.now());
         group.update_health();
@@ -86,6 +87,10 @@ impl CarrierLink<'_> {
         let (link, direction) = (self.figures.number(), self.figures.direction().as_str());
         tracing::info!(carrier.name = group.name(), link, direction, "Link is bound");
         Ok(())
+    }
+
+    pub(super) fn number(&self) -> LinkNumber {
+        LinkNumber(self.figures.number().into())
     }
 
     pub(super) fn kind(&self) -> LinkKind {
