@@ -22,6 +22,7 @@ pub use values::{Bytes, IpNetwork, Period};
 use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -110,7 +111,6 @@ impl Config {
             log,
             provision,
         } = self;
-        let OperationsSection { listen: _ } = operations;
         let OperatorSection { token_file: _, from_anywhere: _ } = operator;
         let DataSection { folder, store, pepper_file: _, low_water } = data;
         let MessagesSection { validity, in_doubt_wait } = messages;
@@ -130,6 +130,14 @@ impl Config {
         check_http(http)?;
         check_https(https)?;
         check_smpp(smpp, https)?;
+        check_listeners(&[
+            ("http.listen", Some(http.listen)),
+            ("https.listen", https.listen),
+            ("smpp.listen", smpp.wanted_plain()),
+            ("smpp.tls_listen", smpp.tls_listen),
+            ("operations.listen", operations.listen),
+            ("node.listen", node.listen),
+        ])?;
         let (none, minutes) = (Period::from_secs(0), Period::from_secs(300));
         within("shutdown.announce", shutdown.announce, none, minutes)?;
         within("shutdown.linger", shutdown.linger, none, minutes)?;
@@ -168,6 +176,30 @@ fn check_node(node: &NodeSection, store: &StoreAddress) -> Checked {
         (None, Some(_)) => Err(("node.name", "is missing; each node needs a name of its own".to_owned())),
         (Some(_), None) => Err(("node.listen", "is missing; the other nodes connect to it".to_owned())),
     }
+}
+
+/// Checks that no two listeners need the same port of one address. With port 0 each gets a free one.
+fn check_listeners(listeners: &[(&'static str, Option<SocketAddr>)]) -> Checked {
+    let mut earlier: Vec<(&'static str, SocketAddr)> = Vec::new();
+    for (key, listen) in listeners {
+        let Some(address) = listen.filter(|address| address.port() != 0) else { continue };
+        if let Some((other, _)) = earlier.iter().find(|(_, known)| collide(*known, address)) {
+            let sentence =
+                format!("{address} has the port of {other}; each listener needs a port of its own");
+            return Err((*key, sentence));
+        }
+        earlier.push((*key, address));
+    }
+    Ok(())
+}
+
+/// Whether only one of two listeners can be opened. `0.0.0.0` takes the port of every IPv4 address, `[::]` that of every address.
+fn collide(one: SocketAddr, other: SocketAddr) -> bool {
+    let (one_ip, other_ip) = (one.ip().to_canonical(), other.ip().to_canonical());
+    let covers = |wide: IpAddr, ip: IpAddr| {
+        wide.is_unspecified() && (wide.is_ipv6() || wide.is_ipv4() == ip.is_ipv4())
+    };
+    one.port() == other.port() && (one_ip == other_ip || covers(one_ip, other_ip) || covers(other_ip, one_ip))
 }
 
 /// Checks the public address of the portal.

@@ -136,6 +136,32 @@ fn https_needs_listen_certificate_and_key() {
 }
 
 #[test]
+fn listeners_need_ports_of_their_own() {
+    let refused = |key: &str, line: usize, listen: &str, other: &str| {
+        format!(
+            "hermod.toml:{line}: {key}: {listen} has the port of {other}; each listener needs a port of its own"
+        )
+    };
+    check(
+        "[http]\nlisten = \"127.0.0.1:9000\"\n[smpp]\nlisten = \"127.0.0.1:9000\"",
+        &refused("smpp.listen", 4, "127.0.0.1:9000", "http.listen"),
+    );
+    check(
+        "[operations]\nlisten = \"0.0.0.0:2775\"",
+        &refused("operations.listen", 2, "0.0.0.0:2775", "smpp.listen"),
+    );
+    check(
+        "[operations]\nlisten = \"[::]:8080\"",
+        &refused("operations.listen", 2, "[::]:8080", "http.listen"),
+    );
+    check("[operations]\nlisten = \"127.0.0.2:8080\"", "fine");
+    check("[operations]\nlisten = \"[::1]:8080\"", "fine");
+    check("[http]\nlisten = \"127.0.0.1:0\"\n[smpp]\nlisten = \"127.0.0.1:0\"", "fine");
+    // The plain listener is off, so its port is free.
+    check("[smpp]\nallow_plain = false\n[operations]\nlisten = \"127.0.0.1:2775\"", "fine");
+}
+
+#[test]
 fn value_out_of_bounds_is_rejected_with_the_bounds() {
     check("[messages]\nvalidity = \"73h\"", "hermod.toml:2: messages.validity: 73h is not between 1m and 3d");
     check("[messages]\nvalidity = \"72h\"", "fine");
