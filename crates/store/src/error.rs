@@ -181,7 +181,7 @@ impl StoreError {
         StoreError::Damaged(what.to_string())
     }
 
-    /// Returns an error of the database that another node had.
+    /// Returns an error of the database with this text, such as one that another node had.
     pub(crate) fn elsewhere(kind: BackendErrorKind, text: String) -> StoreError {
         StoreError::Backend(BackendError::new(kind, std::io::Error::other(text)))
     }
@@ -190,6 +190,21 @@ impl StoreError {
     pub(crate) fn disk_failed(path: &Path, error: std::io::Error) -> StoreError {
         let error = std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         StoreError::Backend(BackendError::new(BackendErrorKind::DiskFailed, error))
+    }
+
+    /// Returns the error with the name of the file and what to do, if the file is damaged or no database. Any other error is
+    /// unchanged.
+    pub(crate) fn of_file(self, path: &Path) -> StoreError {
+        match self {
+            StoreError::Backend(BackendError { kind: BackendErrorKind::FileDamaged, error }) => {
+                let sentence = format!(
+                    "{}: {error}; the file was damaged or overwritten: restore a backup of it",
+                    path.display()
+                );
+                StoreError::elsewhere(BackendErrorKind::FileDamaged, sentence)
+            }
+            error => error,
+        }
     }
 
     /// Logs the error and ends the process with exit code 74. No caller is answered; the next start recovers what was

@@ -140,14 +140,16 @@ fn migrate(connection: &Connection, migrations: &[impl AsRef<str>]) -> Result<()
     Ok(())
 }
 
-/// Returns the schema version of the file and the newest that this release supports. Fails if the file has a newer one, or was
-/// made before the first release; closing the connection changes nothing then.
+/// Returns the schema version of the file and the newest that this release supports. Fails if the file has a newer one, was made
+/// before the first release, or is no database; closing the connection changes nothing then.
 fn check_version(
     connection: &Connection,
     path: &Path,
     migrations: &[impl AsRef<str>],
 ) -> Result<(i64, i64), TableError> {
-    let (found, known) = (schema_version(connection)?, i64::try_from(migrations.len())?);
+    // The first read of the file: SQLite opens any file.
+    let found = schema_version(connection).map_err(|error| StoreError::from(error).of_file(path))?;
+    let known = i64::try_from(migrations.len())?;
     let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     let refusal = if found != 0 && application != *APPLICATION_ID {
         StoreError::BeforeFirstRelease(path.to_owned())

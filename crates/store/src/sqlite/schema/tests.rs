@@ -26,3 +26,19 @@ fn older_schema_keeps_its_rows_gets_what_is_new_and_is_closed_to_older_releases(
     let refused = StoreError::from(check_version(&connection, &path, &[TABLES]).unwrap_err());
     assert!(matches!(refused, StoreError::TooNew { found: 2, known: 1, .. }), "{refused}");
 }
+
+#[test]
+fn file_that_is_no_database_is_named() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    std::fs::write(&path, [b'x'; 4096]).unwrap();
+    for error in [open_for_writing(folder.path()).map(drop), open_existing(folder.path()).map(drop)] {
+        let error = StoreError::from(error.unwrap_err());
+        assert!(error.is_file_damaged());
+        let expect = format!(
+            "database error: {}: file is not a database; the file was damaged or overwritten: restore a backup of it",
+            path.display()
+        );
+        assert_eq!(error.to_string(), expect);
+    }
+}
