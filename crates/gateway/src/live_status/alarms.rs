@@ -5,6 +5,7 @@ use hermod_domain::time::Timestamp;
 use metrics::{counter, gauge};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracing::Level;
 
 /// Alarms that are kept. Beyond that new ones are only counted and logged.
 const ALARMS_MAX: usize = 1_000;
@@ -131,6 +132,18 @@ impl AlarmKind {
             AlarmKind::MailFailing => "mail-failing",
             AlarmKind::CertificateExpiring => "certificate-expiring",
             AlarmKind::CertificateExpired => "certificate-expired",
+        }
+    }
+
+    /// Returns the level at which an alarm of this kind is logged: open cases are the operator's work and no fault, and a webhook
+    /// that fails is a fault of the customer's receiver.
+    pub(super) fn log_level(self) -> Level {
+        if self == AlarmKind::ReviewsOpen {
+            Level::INFO
+        } else if self == AlarmKind::WebhookFailing {
+            Level::WARN
+        } else {
+            Level::ERROR
         }
     }
 }
@@ -269,7 +282,12 @@ impl Alarms {
 fn add(raised: &mut BTreeMap<Key, Alarm>, key: Key, detail: &str, count: u64, now: Timestamp) {
     let (carrier, kind, about) = key.clone();
     let detail = shortened(detail);
-    tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
+    // The level of an event is a constant.
+    match kind.log_level() {
+        Level::INFO => tracing::info!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
+        Level::WARN => tracing::warn!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
+        _ => tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
+    }
     if raised.len() < ALARMS_MAX {
         raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count });
     }

@@ -87,3 +87,13 @@ fn many_alarms_of_one_carrier_are_merged() {
     let others = listed.iter().find(|alarm| alarm.about == OTHERS).unwrap();
     assert_eq!(others.count, 9 * u64::try_from(ALARMS_OF_A_KIND_MAX).unwrap());
 }
+
+#[test]
+fn only_faults_of_the_gateway_and_its_carriers_are_logged_as_errors() {
+    let others: Vec<(AlarmKind, Level)> = AlarmKind::ALL
+        .map(|kind| (kind, kind.log_level()))
+        .into_iter()
+        .filter(|(_, level)| *level != Level::ERROR)
+        .collect();
+    assert_eq!(others, [(AlarmKind::ReviewsOpen, Level::INFO), (AlarmKind::WebhookFailing, Level::WARN)]);
+}

@@ -62,6 +62,10 @@ const RECEIPTS_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Consecutive checks that must find no pending receipt.
 const RECEIPTS_QUIET_CHECKS: u32 = 3;
 
+/// The log levels if none is given. A showcase account's webhook fails on purpose: `hermod alarms` shows it, and no warning greets
+/// a newcomer.
+const LOG_LEVELS: &str = "warn,hermod_gateway::live_status::alarms=error";
+
 /// Run a complete gateway with a simulated carrier and a funded account
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -100,9 +104,9 @@ struct Start {
     /// Print address and credentials as JSON instead of the welcome
     #[arg(long)]
     json: bool,
-    /// Log level on standard error: error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "warn")]
-    log: String,
+    /// Log level on standard error: error, warn, info, debug or trace [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
 }
 
 impl DemoArgs {
@@ -116,7 +120,8 @@ impl DemoArgs {
 
 impl Start {
     fn run(self) -> CommandResult {
-        let log = LogSection { format: LogFormat::Human, level: self.log.clone() };
+        let level = self.log.clone().unwrap_or_else(|| LOG_LEVELS.to_owned());
+        let log = LogSection { format: LogFormat::Human, level };
         telemetry::start_logging(&log).map_err(|sentence| Failure::usage(format!("--log: {sentence}")))?;
         runtime::block_on(self.serve())
     }

@@ -47,7 +47,11 @@ fn every_command_printed_by_the_demo_works_in_another_shell() {
 fn showcase_accounts_have_three_days_of_traffic_and_the_demo_account_has_none() {
     let folder = tempfile::tempdir().unwrap();
     let data = path(folder.path());
-    let mut demo = Process::start(&["demo", "--data-dir", data, "--http-port", "0", "--json"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let errors = elsewhere.path().join("errors.log");
+    let log = std::fs::File::create(&errors).unwrap();
+    let args = ["demo", "--data-dir", data, "--http-port", "0", "--json"];
+    let mut demo = Process::start_with_errors_to(&args, log);
     let ready: serde_json::Value = serde_json::from_str(&demo.first_line()).unwrap();
     assert_eq!(Caller::of(&ready).balance(), "1000000");
     assert_eq!(ready["keys"].as_array().map(Vec::len), Some(1), "{ready}");
@@ -65,7 +69,10 @@ fn showcase_accounts_have_three_days_of_traffic_and_the_demo_account_has_none() 
     assert!(count("kite", "delivered") > 200);
     assert_eq!(count("demo", "delivered"), 0);
     assert_eq!(json(&["review", "list"])["items"].as_array().map(Vec::len), Some(1));
+    wait_until("the made-up case is found", || json(&["alarms"]).to_string().contains("reviews-open"));
     assert_eq!(demo.terminate(), 0);
+    let errors = std::fs::read_to_string(&errors).unwrap();
+    assert!(!errors.contains("Alarm"), "the demo's own state is no error: {errors}");
     let (code, out, _) = run(&["audit", "--data-dir", data]);
     assert_eq!((code, out.contains("No violations.")), (0, true), "{out}");
     let (code, _, stderr) = run(&["demo", "--data-dir", data, "--without-showcase", "--apply", "x.toml"]);

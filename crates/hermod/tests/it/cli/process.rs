@@ -66,7 +66,12 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(args: &[&str]) -> Process {
-        let mut child = hermod(args).stderr(Stdio::inherit()).spawn().expect("the binary starts");
+        Process::start_with_errors_to(args, Stdio::inherit())
+    }
+
+    /// Starts the binary with standard error going there.
+    pub(crate) fn start_with_errors_to(args: &[&str], errors: impl Into<Stdio>) -> Process {
+        let mut child = hermod(args).stderr(errors).spawn().expect("the binary starts");
         let out = BufReader::new(child.stdout.take().expect("it was piped"));
         Process { child, out }
     }
