@@ -76,7 +76,7 @@ const KEYS_PER_ACCOUNT_MAX: usize = 500;
 
 /// Refuses new keys beyond the most that an account may have.
 pub(crate) fn check_number_of_keys(draft: &Draft<'_>) -> Result<(), ProvisionRefusal> {
-    let is_new_key = |change: &&Change| change.kind == Kind::Key && change.effect == Effect::Made;
+    let is_new_key = |change: &&Change| change.kind == Kind::Key && change.effect == Effect::Created;
     let made: Vec<&str> =
         draft.changes.iter().filter(is_new_key).map(|change| change.name.as_str()).collect();
     if made.is_empty() {

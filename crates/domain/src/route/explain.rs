@@ -26,7 +26,7 @@ pub struct ConsideredRoute {
 pub enum RouteDecision {
     Chosen,
     /// Another route is more specific.
-    LessExact,
+    Broader,
     OtherAccount,
     OtherSender,
     /// A route for everywhere does not apply, because the number belongs to no country.
@@ -37,7 +37,7 @@ impl RouteDecision {
     pub const fn as_str(self) -> &'static str {
         match self {
             RouteDecision::Chosen => "chosen",
-            RouteDecision::LessExact => "less-exact",
+            RouteDecision::Broader => "broader-entry",
             RouteDecision::OtherAccount => "other-account",
             RouteDecision::OtherSender => "other-sender",
             RouteDecision::NoCountry => "no-country",
@@ -111,7 +111,7 @@ fn decision(
     match chosen {
         Some(chosen) if chosen.id() == route.id() => RouteDecision::Chosen,
         _ if query.destination.country.is_none() && scope.area.is_everywhere() => RouteDecision::NoCountry,
-        _ => RouteDecision::LessExact,
+        _ => RouteDecision::Broader,
     }
 }
 

@@ -84,7 +84,7 @@ fn explanation_names_every_route_that_covers_the_number() {
     let explanation = sample_routes().explain(&query, &|_| Health::Down);
     let verdicts: Vec<_> =
         explanation.routes.iter().map(|route| (route.route.get(), route.decision.as_str())).collect();
-    assert_eq!(verdicts, [(7, "chosen"), (6, "less-exact"), (5, "less-exact"), (1, "less-exact")]);
+    assert_eq!(verdicts, [(7, "chosen"), (6, "broader-entry"), (5, "broader-entry"), (1, "broader-entry")]);
     let other = RouteQuery { account: AccountId::new(8), from: &sender("Else"), ..query };
     let explanation = sample_routes().explain(&other, &|_| Health::Up);
     let verdicts: Vec<_> =

@@ -39,7 +39,7 @@ pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
     for ChangeView { kind, name, effect, fields, left } in &applied.changes {
         let what = format!("{kind} {}", output::safe(name));
         match effect {
-            EffectView::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
+            EffectView::Created => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
             EffectView::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
             EffectView::Updated => {
                 text.push_str(&format!("{}\n", paint.yellow(&format!("~ {what}"))));

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn difference_has_a_line_for_each_changed_entry() {
     let applied = r#"{"dry_run": true, "secrets": [], "warnings": [], "changes": [
-            {"kind": "account", "name": "shop", "effect": "made", "fields": [], "left": []},
+            {"kind": "account", "name": "shop", "effect": "created", "fields": [], "left": []},
             {"kind": "connection", "name": "shop-http", "effect": "updated",
              "fields": [{"field": "rate", "before": 10, "after": 20}, {"field": "allow", "before": null, "after": ["192.0.2.7"]}], "left": []},
             {"kind": "route", "name": "*", "effect": "same", "fields": [], "left": []},

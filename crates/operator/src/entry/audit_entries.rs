@@ -51,7 +51,7 @@ fn add(
         None => plan.removed.iter().find(|row| row.kind == kind.as_str() && row.name == *name),
     };
     let verb = match effect {
-        Effect::Made => "create",
+        Effect::Created => "create",
         Effect::Updated(_) => "update",
         Effect::Removed => "remove",
         Effect::Same | Effect::Absent | Effect::Left => "keep",
@@ -60,7 +60,7 @@ fn add(
         Effect::Updated(fields) => {
             fields.iter().map(|field| (field.field.clone(), json!([field.before, field.after]))).collect()
         }
-        Effect::Made => all_fields(*kind, row, &plan.names, |value| json!([null, value]))?,
+        Effect::Created => all_fields(*kind, row, &plan.names, |value| json!([null, value]))?,
         Effect::Removed => all_fields(*kind, row, &plan.names, |value| json!([value, null]))?,
         Effect::Same | Effect::Absent | Effect::Left => Map::new(),
     };

@@ -277,7 +277,7 @@ impl<'a> Draft<'a> {
         left: Vec<FieldLeft>,
     ) {
         let effect = match before {
-            None => Effect::Made,
+            None => Effect::Created,
             Some(before) if before == *document => Effect::Same,
             Some(before) => Effect::Updated(self.differences::<T>(&name, before, document)),
         };

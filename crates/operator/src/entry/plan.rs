@@ -49,7 +49,7 @@ impl Plan {
         let removed = self.removed.iter().filter(|row| row.kind == Kind::User.as_str()).map(|row| row.id);
         let disabled = |change: &&Change| {
             let is_disabled = |field: &FieldChange| field.field == "disabled" && field.after == true;
-            change.effect == Effect::Made || change.effect.fields().iter().any(is_disabled)
+            change.effect == Effect::Created || change.effect.fields().iter().any(is_disabled)
         };
         let disabled = self.user_changes().filter(disabled);
         removed.chain(disabled.filter_map(|change| self.number(Kind::User, &change.name))).collect()
@@ -88,7 +88,7 @@ pub struct Change {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    Made,
+    Created,
     Updated(Vec<FieldChange>),
     Same,
     Removed,
@@ -101,7 +101,7 @@ pub enum Effect {
 impl Effect {
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Effect::Made => "made",
+            Effect::Created => "created",
             Effect::Updated(_) => "updated",
             Effect::Same => "same",
             Effect::Removed => "removed",
@@ -113,7 +113,7 @@ impl Effect {
     /// Whether the stored data changes.
     pub const fn is_change(&self) -> bool {
         match self {
-            Effect::Made | Effect::Updated(_) | Effect::Removed => true,
+            Effect::Created | Effect::Updated(_) | Effect::Removed => true,
             Effect::Same | Effect::Absent | Effect::Left => false,
         }
     }
@@ -121,7 +121,7 @@ impl Effect {
     pub fn fields(&self) -> &[FieldChange] {
         match self {
             Effect::Updated(fields) => fields,
-            Effect::Made | Effect::Same | Effect::Removed | Effect::Absent | Effect::Left => &[],
+            Effect::Created | Effect::Same | Effect::Removed | Effect::Absent | Effect::Left => &[],
         }
     }
 }

@@ -100,7 +100,7 @@ pub struct ChangeView {
 #[serde(rename_all = "lowercase")]
 #[schema(examples("updated"))]
 pub enum EffectView {
-    Made,
+    Created,
     Updated,
     Same,
     Removed,
@@ -135,7 +135,7 @@ impl AppliedView {
     /// Whether an entry of this kind and name was created.
     pub fn has_created(&self, kind: Kind, name: &str) -> bool {
         let created = |change: &ChangeView| {
-            change.kind == kind.as_str() && change.name == name && change.effect == EffectView::Made
+            change.kind == kind.as_str() && change.name == name && change.effect == EffectView::Created
         };
         self.changes.iter().any(created)
     }
@@ -143,7 +143,7 @@ impl AppliedView {
     /// Whether anything is stored differently now.
     pub fn has_changes(&self) -> bool {
         let is_change = |change: &ChangeView| match change.effect {
-            EffectView::Made | EffectView::Updated | EffectView::Removed => true,
+            EffectView::Created | EffectView::Updated | EffectView::Removed => true,
             EffectView::Same | EffectView::Absent | EffectView::Left => false,
         };
         !self.dry_run && self.changes.iter().any(is_change)
@@ -154,7 +154,7 @@ impl From<Change> for ChangeView {
     fn from(Change { kind, name, effect, left }: Change) -> ChangeView {
         let fields = effect.fields().to_vec();
         let effect = match effect {
-            Effect::Made => EffectView::Made,
+            Effect::Created => EffectView::Created,
             Effect::Updated(_) => EffectView::Updated,
             Effect::Same => EffectView::Same,
             Effect::Removed => EffectView::Removed,

@@ -126,7 +126,7 @@ fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCand
     };
     let reason = match looked.decision {
         RouteDecision::Chosen => "the most specific route",
-        RouteDecision::LessExact => "another route is more specific",
+        RouteDecision::Broader => "another route is more specific",
         RouteDecision::OtherAccount => "the message is of another account",
         RouteDecision::OtherSender => "the message has another sender",
         RouteDecision::NoCountry => "the country of the number is unknown",
@@ -141,29 +141,29 @@ fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCand
 fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bool) -> CarrierCandidateView {
     let why = match (one.decision, one.health) {
         _ if !running && one.health == Health::Up => match one.decision {
-            CarrierDecision::Chosen => "gets it if a link is bound; unknown, because no gateway runs here",
+            CarrierDecision::Chosen => "is used if a link is bound; unknown, because no gateway runs here",
             CarrierDecision::InReserve | CarrierDecision::Skipped => {
-                "gets it if the carriers before it cannot send"
+                "is used if the carriers before it cannot send"
             }
         },
-        (CarrierDecision::Chosen, Health::Up) => "gets it",
+        (CarrierDecision::Chosen, Health::Up) => "is used",
         (CarrierDecision::Chosen, Health::Poor) => {
-            "gets it despite many rejects or timeouts: no other carrier is better"
+            "is used despite many rejects or timeouts: no other carrier is better"
         }
         (CarrierDecision::Chosen, Health::Stalled) => {
             "queues it until it answers again: no other carrier can send now"
         }
         (CarrierDecision::Chosen, Health::Down) => {
-            "queues it until a link is bound: no other carrier can send now"
+            "queues the message until a link is bound: no other carrier can send now"
         }
         (CarrierDecision::Chosen, Health::Stopped) => {
-            "queues it until it is resumed: no other carrier can send"
+            "queues the message until it is resumed: no other carrier can send"
         }
         (CarrierDecision::Chosen, Health::Disabled) => {
-            "queues it until it is enabled: no other carrier can send"
+            "queues the message until it is enabled: no other carrier can send"
         }
         (CarrierDecision::InReserve, Health::Up | Health::Poor) => {
-            "gets it if the carriers before it cannot send"
+            "is used if the carriers before it cannot send"
         }
         (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Stalled) => {
             "cannot send: it answers nothing"

@@ -93,7 +93,7 @@ impl From<DoubtPolicy> for InDoubtView {
 pub struct RouteCandidateView {
     #[schema(examples("49"))]
     pub route: String,
-    /// `chosen`, `less-exact`, `other-account`, `other-sender` or `no-country`.
+    /// `chosen`, `broader-entry`, `other-account`, `other-sender` or `no-country`.
     pub decision: String,
     pub why: String,
 }

@@ -36,7 +36,7 @@ async fn dry_run_returns_the_changes_and_applies_none() {
         json!([
             {"kind": "account", "name": "shop", "effect": "updated",
              "fields": [{"field": "verified", "before": true, "after": false}], "left": []},
-            {"kind": "key", "name": "new", "effect": "made", "fields": [], "left": []},
+            {"kind": "key", "name": "new", "effect": "created", "fields": [], "left": []},
         ])
     );
     assert_eq!(fixture.gateway.store.setup().rows().await.unwrap(), before);

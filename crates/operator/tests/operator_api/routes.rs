@@ -30,15 +30,19 @@ fn explanation_of(body: &Value) -> (String, String, String) {
 #[tokio::test]
 async fn route_explanation_depends_on_account_sender_and_recipient() {
     let fixture = ApiFixture::open_with(&setup()).await;
-    let all = "49=chosen *=less-exact shop/mcc262=other-account *@Shop=other-sender";
+    let all = "49=chosen *=broader-entry shop/mcc262=other-account *@Shop=other-sender";
     for (query, expect) in [
         ("to=%2B4915112345678", ("49", "acme", all)),
         ("to=+4915112345678", ("49", "acme", all)),
         (
             "to=%2B4915112345678&account=shop",
-            ("shop/mcc262", "beta", "shop/mcc262=chosen 49=less-exact *=less-exact *@Shop=other-sender"),
+            (
+                "shop/mcc262",
+                "beta",
+                "shop/mcc262=chosen 49=broader-entry *=broader-entry *@Shop=other-sender",
+            ),
         ),
-        ("to=%2B33612345678&from=Shop", ("*@Shop", "beta", "*@Shop=chosen *=less-exact")),
+        ("to=%2B33612345678&from=Shop", ("*@Shop", "beta", "*@Shop=chosen *=broader-entry")),
     ] {
         let reply = fixture.get(&format!("/routes/explain?{query}")).await;
         assert_eq!(reply.status, 200, "{query}: {}", reply.text);
@@ -65,31 +69,31 @@ async fn route_explanation_depends_on_carrier_health() {
             Health::Up,
             Health::Up,
             "to carrier acme.",
-            "acme up chosen: gets it; beta up in-reserve: gets it if the carriers before it cannot send",
+            "acme up chosen: is used; beta up in-reserve: is used if the carriers before it cannot send",
         ),
         (
             Health::Down,
             Health::Up,
             "to carrier beta.",
-            "acme down skipped: cannot send: no transmitting link is bound; beta up chosen: gets it",
+            "acme down skipped: cannot send: no transmitting link is bound; beta up chosen: is used",
         ),
         (
             Health::Poor,
             Health::Up,
             "to carrier beta.",
-            "acme poor skipped: skipped: many rejects or timeouts, and a later carrier is better; beta up chosen: gets it",
+            "acme poor skipped: skipped: many rejects or timeouts, and a later carrier is better; beta up chosen: is used",
         ),
         (
             Health::Down,
             Health::Down,
             "to carrier acme, and waits there until a link is bound.",
-            "acme down chosen: queues it until a link is bound: no other carrier can send now; beta down in-reserve: cannot send: no transmitting link is bound",
+            "acme down chosen: queues the message until a link is bound: no other carrier can send now; beta down in-reserve: cannot send: no transmitting link is bound",
         ),
         (
             Health::Stopped,
             Health::Stopped,
             "to carrier acme, and waits there until the operator resumes it.",
-            "acme stopped chosen: queues it until it is resumed: no other carrier can send; beta stopped in-reserve: cannot send: stopped",
+            "acme stopped chosen: queues the message until it is resumed: no other carrier can send; beta stopped in-reserve: cannot send: stopped",
         ),
     ] {
         fixture.gateway.carriers.set_health(acme, first);

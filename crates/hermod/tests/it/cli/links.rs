@@ -25,7 +25,7 @@ fn link_alarm_trace_and_carrier_commands_show_a_running_gateway() {
     assert_eq!(run_ok(&["alarms", "--acknowledge"]), "There are no alarms.\n");
     assert_eq!(run_ok(&["carrier", "resume", "demo"]), "demo was neither drained nor stopped.\n");
     let out = run_ok(&["route", "explain", "+4915112345678"]);
-    assert!(out.contains("to carrier demo.") && out.contains("gets it"), "{out}");
+    assert!(out.contains("to carrier demo.") && out.contains("is used"), "{out}");
 
     let customer = Caller::of(&ready);
     let lines = std::thread::scope(|scope| {

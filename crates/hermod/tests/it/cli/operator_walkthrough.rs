@@ -243,7 +243,7 @@ fn look_up_routes(fixture: &OperatorFixture) {
     for part in [
         "goes by route shop/mcc262@Shop to carrier ",
         "backup",
-        "less exact",
+        "broader entry",
         "A part without a response is resent up to three times",
     ] {
         assert!(explained.contains(part), "{part} in {explained}");

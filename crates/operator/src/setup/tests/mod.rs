@@ -96,7 +96,7 @@ fn actual(applied: Result<Plan, ProvisionError>) -> String {
             left.iter().map(|FieldLeft { field, stored, file }| format!(" [{field} {stored}, not {file}]"));
         let left = left.collect::<String>();
         match effect {
-            Effect::Made => format!("+{kind} {name}{left}"),
+            Effect::Created => format!("+{kind} {name}{left}"),
             Effect::Updated(fields) => format!("~{kind} {name}{}{left}", told_fields(fields)),
             Effect::Same => format!("={kind} {name}{left}"),
             Effect::Removed => format!("-{kind} {name}"),
