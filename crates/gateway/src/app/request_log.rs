@@ -81,7 +81,7 @@ pub struct Rejection {
 
 impl Rejection {
     pub fn of(refusal: &Refusal) -> Rejection {
-        Rejection { code: refusal.code().into(), reason: refusal.to_string().into() }
+        Rejection { code: refusal.code().into(), reason: refusal.sentence().as_ref().into() }
     }
 }
 

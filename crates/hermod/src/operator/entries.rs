@@ -60,7 +60,11 @@ struct Column {
 
 impl Column {
     fn new(name: &str, cells: Vec<String>) -> Column {
-        Column { heading: name.replace('_', " "), cells }
+        let heading = match name {
+            "fail_over_refusals" => "fails over after rejections".to_owned(),
+            name => name.replace('_', " "),
+        };
+        Column { heading, cells }
     }
 
     /// Numbers stand on the right.

@@ -21,7 +21,7 @@ const REFERENCE_CHARACTERS: usize = 20;
 #[derive(Args)]
 #[command(after_help = "Examples:\n  hermod topup shop 100\n  \
                         hermod topup shop 49.90 --note 'bank transfer' --reference INV-2026-117\n\n\
-                        The same reference posts nothing again.")]
+                        Repeating a command with the same reference posts nothing twice.")]
 pub(crate) struct TopUpArgs {
     /// The account
     account: String,

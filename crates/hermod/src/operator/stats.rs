@@ -81,9 +81,12 @@ struct Row {
     most: u64,
 }
 
+/// Stands for what is counted separately, which gives its column the heading.
+const COUNTED: &str = "counted";
+
 const COLUMNS: [Column<Row>; 13] = [
     ("start", Left, |row| row.row.start.clone().unwrap_or_default()),
-    ("value", Left, |row| row.row.value.clone().unwrap_or_default()),
+    (COUNTED, Left, |row| row.row.value.clone().unwrap_or_default()),
     ("messages", Right, |row| unless_zero(row.row.accepted)),
     ("parts", Right, |row| unless_zero(row.row.parts)),
     ("delivered", Right, |row| delivered(&row.row)),
@@ -109,7 +112,13 @@ fn statistics_text(view: &StatisticsView) -> String {
             Row { row: StatisticView { value, ..row.clone() }, count: count(row), most }
         })
         .collect();
-    let table = table_of(&COLUMNS, &rows, "No messages in this time.");
+    let heading = match view.by.as_str() {
+        "refusal" => "code",
+        by => DIMENSIONS.into_iter().find(|known| *known == by).unwrap_or("value"),
+    };
+    let columns =
+        COLUMNS.map(|(name, align, cell)| (if name == COUNTED { heading } else { name }, align, cell));
+    let table = table_of(&columns, &rows, "No messages in this time.");
     let total: u64 = view.items.iter().map(count).sum();
     let what = if view.by == "refusal" { "rejected requests" } else { "messages" };
     format!(
