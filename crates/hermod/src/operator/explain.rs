@@ -5,7 +5,7 @@ use super::operator_client::{OperatorClient, with_query};
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_operator::lookup::views::{ExplainQuery, ExplanationView, InDoubtView};
+use hermod_operator::lookup::views::{CarrierCandidateView, ExplainQuery, ExplanationView, InDoubtView};
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {
@@ -41,10 +41,31 @@ pub(super) fn explanation_text(view: &ExplanationView) -> String {
             InDoubtView::ResendOnce => "resent once",
             InDoubtView::NeverResend => "never resent",
         };
-        let rejected = if view.fail_over_refusals { "offered to the next one" } else { "final" };
-        text.push_str(&format!(
-            "\nA part without a response is {resent}; a carrier's reject is {rejected}.\n"
-        ));
+        text.push_str(&format!("\nA part without a response is {resent}; {}.\n", rejection_text(view)));
     }
     text
 }
+
+/// Says what happens to a message that the chosen carrier rejects. It moves to a later carrier of the route only, so that no message
+/// cycles.
+fn rejection_text(view: &ExplanationView) -> String {
+    let can_send = |one: &&CarrierCandidateView| match one.health.as_deref() {
+        None => true,
+        Some(health) => ["up", "poor"].contains(&health),
+    };
+    let later = view.carriers.iter().skip_while(|one| Some(&one.carrier) != view.carrier.as_ref()).skip(1);
+    match later.filter(|_| view.fail_over_refusals).find(can_send) {
+        Some(next) => format!(
+            "a message that the carrier rejects is offered to {}, unless its text or its number is rejected",
+            output::safe(&next.carrier)
+        ),
+        None if view.fail_over_refusals => {
+            "a carrier's reject is final: no carrier after it can send".to_owned()
+        }
+        None => "a carrier's reject is final".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "explain_tests.rs"]
+mod tests;
