@@ -2,7 +2,7 @@
 
 use crate::data_folder::{IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::failure::{CommandResult, Failure};
-use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
+use crate::operator::{PASSWORD_OF, TOKEN_OF, WEBHOOKS_OF};
 use crate::runtime::{self, Signals, bind, run_until_stopped};
 use crate::{output, provision_file};
 use clap::Args;
@@ -149,23 +149,30 @@ fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, 
     Tls::load(files, &running::HTTPS_PROTOCOLS, clock.now()).map(Arc::new).map_err(Failure::usage)
 }
 
+/// Returns what a secret is of, and the command that makes another: a key of the API, what an account's webhooks are signed with, the
+/// SMPP password of a connection, or the token of an operator.
+fn new_secret_words(key: &str) -> (String, String) {
+    if let Some(account) = key.strip_prefix(WEBHOOKS_OF) {
+        (key.to_owned(), format!("hermod webhook secret stage {account}"))
+    } else if let Some(connection) = key.strip_prefix(PASSWORD_OF) {
+        (key.to_owned(), format!("hermod connection set {connection} password=@FILE"))
+    } else if let Some(operator) = key.strip_prefix(TOKEN_OF) {
+        (key.to_owned(), format!("hermod operator remove {operator} and hermod operator add {operator}"))
+    } else {
+        (format!("key {key}"), format!("hermod key rotate {key}"))
+    }
+}
+
 /// Prints generated secrets on a terminal. Elsewhere standard output may be a log, which must not have secrets.
 fn print_secrets(secrets: &[Made]) {
     let is_terminal = std::io::stdout().is_terminal();
     for Made { key, secret } in secrets {
-        // A key of the API, what an account's webhooks are signed with, or the SMPP password of a connection.
-        let (what, again) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
-            (Some(account), _) => (key.clone(), format!("hermod webhook secret stage {account}")),
-            (_, Some(connection)) => {
-                (key.clone(), format!("hermod connection set {connection} password=@FILE"))
-            }
-            (None, None) => (format!("key {key}"), format!("hermod key rotate {key}")),
-        };
+        let (what, again) = new_secret_words(key);
         if is_terminal {
             // An error of the terminal is ignored: another secret can be generated.
             let _ = output::print(&format!("New secret for {what}, shown only now: {}\n", secret.reveal()));
         } else {
-            tracing::warn!(key, "A secret was generated and not printed: {again} makes another");
+            tracing::warn!(key, "A secret was generated and not printed: for another: {again}");
         }
     }
 }

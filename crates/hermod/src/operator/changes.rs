@@ -16,7 +16,7 @@ pub(crate) const WEBHOOKS_OF: &str = "webhooks of ";
 pub(crate) const PASSWORD_OF: &str = "password of ";
 
 /// The prefix of `key` for the token of an operator.
-const TOKEN_OF: &str = "token of operator ";
+pub(crate) const TOKEN_OF: &str = "token of operator ";
 
 /// Returns a secret as an entry of a provision file.
 fn as_entry(SecretView { key, secret }: &SecretView) -> String {
@@ -156,12 +156,14 @@ impl SecretsTo {
     }
 }
 
-/// Returns API secrets, webhook secrets and SMPP passwords, each with how it is stored and how to get another.
+/// Returns API secrets, tokens of operators, webhook secrets and SMPP passwords, each with how it is stored and how to get another.
 fn secrets_text(secrets: &[SecretView]) -> String {
     let (webhooks, others): (Vec<&SecretView>, Vec<&SecretView>) =
         secrets.iter().partition(|secret| secret.key.starts_with(WEBHOOKS_OF));
-    let (passwords, keys): (Vec<&SecretView>, Vec<&SecretView>) =
+    let (passwords, others): (Vec<&SecretView>, Vec<&SecretView>) =
         others.into_iter().partition(|secret| secret.key.starts_with(PASSWORD_OF));
+    let (tokens, keys): (Vec<&SecretView>, Vec<&SecretView>) =
+        others.into_iter().partition(|secret| secret.key.starts_with(TOKEN_OF));
     let lines = |secrets: &[&SecretView]| -> String {
         let width = secrets.iter().map(|secret| secret.key.len()).max().unwrap_or(0);
         secrets.iter().map(|SecretView { key, secret }| format!("  {key:width$}  {secret}\n")).collect()
@@ -170,6 +172,14 @@ fn secrets_text(secrets: &[SecretView]) -> String {
     if !keys.is_empty() {
         text.push_str("\nNew secrets, shown only now: only a digest of each is stored. hermod key rotate KEY makes another.\n");
         text.push_str(&lines(&keys));
+    }
+    if let [first, ..] = tokens.as_slice() {
+        let operator = first.key.trim_start_matches(TOKEN_OF);
+        text.push_str(&format!(
+            "\nNew tokens, shown only now: only a digest of each is stored. For another token, hermod operator remove \
+             {operator} and hermod operator add {operator}.\n{}",
+            lines(&tokens)
+        ));
     }
     if let [first, ..] = passwords.as_slice() {
         let connection = first.key.trim_start_matches(PASSWORD_OF);

@@ -34,3 +34,18 @@ fn difference_without_changes_is_one_line() {
         AppliedView { dry_run: false, changes: Vec::new(), secrets: Vec::new(), warnings: Vec::new() };
     assert_eq!(difference(&applied, Paint::Plain), "Nothing to change.\n");
 }
+
+#[test]
+fn each_kind_of_secret_is_printed_with_its_own_advice() {
+    for (key, heading, advice) in [
+        ("shop-key-1", "New secrets", "hermod key rotate KEY"),
+        ("token of operator ann", "New tokens", "hermod operator remove ann and hermod operator add ann"),
+        ("password of shop-smpp", "New SMPP passwords", "hermod connection set shop-smpp password=@FILE"),
+        ("webhooks of shop", "Webhooks are signed", "hermod webhook secret stage shop"),
+    ] {
+        let text = secrets_text(&[SecretView { key: key.to_owned(), secret: "s3cret".to_owned() }]);
+        assert!(text.contains(heading) && text.contains(advice), "{text}");
+        assert_eq!(text.matches("hermod key").count(), usize::from(key == "shop-key-1"), "{text}");
+        assert!(text.ends_with(&format!("  {key}  s3cret\n")), "{text}");
+    }
+}

@@ -49,4 +49,4 @@ mod trace;
 mod user;
 pub(crate) mod webhook;
 
-pub(crate) use changes::{PASSWORD_OF, WEBHOOKS_OF};
+pub(crate) use changes::{PASSWORD_OF, TOKEN_OF, WEBHOOKS_OF};
