@@ -209,8 +209,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         erase_number,
         doc("eraseNumber", "Erase a phone number", "What was erased, and what was not yet.")
             .details(
-                "In every message to or from the number that has ended, the text is deleted and the number replaced by \
-                 +9990000000. Ids, states, times and money stay; so do opt-outs. Messages that are still being delivered \
+                "In every message to or from the number that has ended, the text is deleted and the number replaced: by null \
+                 in messages, by +9990000000 in MO messages. Ids, states, times and money stay; so do opt-outs. Messages that are still being delivered \
                  are not changed and are listed: call again when they have ended.",
             )
             .errors(&["NOT_FOUND", "INVALID_FIELD"]),

@@ -16,7 +16,7 @@ Examples:
   hermod erase --number +4915112345678 --account shop
 
 For a person who asks for erasure. In every message to or from the number that has ended, the text is deleted and the number
-replaced by +9990000000; held messages, conversations, the number in unmatched receipts and beside the carriers' message ids,
+replaced: messages show (erased), which is null in JSON, and MO messages +9990000000; held messages, conversations, the number in unmatched receipts and beside the carriers' message ids,
 and responses of webhook receivers that have the number in them are removed. Ids, states, times and money stay, so that every
 balance can still be audited. Opt-outs of the number stay: they prevent further messages to it.
 
