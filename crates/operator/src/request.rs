@@ -141,7 +141,7 @@ pub struct RequestGroupView {
     #[schema(examples("INSUFFICIENT_CREDIT"))]
     pub code: String,
     pub count: u64,
-    /// What the customer or the operator can do.
+    /// What the operator can do.
     pub what_to_do: String,
     /// The latest one.
     pub last: Option<RequestView>,
@@ -199,7 +199,7 @@ pub async fn group_requests(
     let items = groups.iter().map(|group| RequestGroupView {
         code: group.code.to_string(),
         count: group.count,
-        what_to_do: remedy(&group.code, group.last.as_ref()).to_owned(),
+        what_to_do: remedy(&group.code, group.last.as_ref()),
         last: group.last.as_ref().map(|last| request_view(&names, last)),
     });
     Ok(RequestGroupsView {
@@ -320,6 +320,51 @@ const BIND_REASONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Codes of the catalogue about which the operator can do something. The catalogue says what the customer can do.
+const OPERATOR_REMEDIES: &[(&str, &str)] = &[
+    (
+        "INVALID_API_KEY",
+        "The reason of the latest request says what was wrong: hermod key list shows the keys, hermod key rotate KEY makes another secret.",
+    ),
+    (
+        "IP_NOT_ALLOWED",
+        "If the address is the customer's, add it to the lists: hermod key set KEY allow=..., hermod connection set NAME allow=...",
+    ),
+    (
+        "RATE_LIMITED",
+        "The customer's software has to send more slowly, or raise the rate: hermod connection set NAME rate=N.",
+    ),
+    (
+        "VERIFICATION_REQUIRED",
+        "Verify the identity of the customer, then hermod account set NAME verified=true.",
+    ),
+    (
+        "SENDER_NOT_APPROVED",
+        "If the customer may use the sender: hermod sender approve SENDER --account NAME.",
+    ),
+    ("SENDER_BLOCKED", "hermod sender list --account NAME shows why the sender is blocked."),
+    (
+        "COUNTRY_BLOCKED",
+        "If the customer may send there, enable the country: hermod account set NAME countries=...",
+    ),
+    ("HELD_FOR_REVIEW", "hermod review list, then hermod review approve ID or hermod review reject ID."),
+    ("NO_PRICE", "If the destination is to be sold, add a price: hermod price set AREA per_part=..."),
+    (
+        "NO_ROUTE",
+        "If the destination is to be served, add a route: hermod route explain NUMBER shows those that there are.",
+    ),
+    (
+        "TRAFFIC_CONTROL",
+        "hermod account traffic NAME shows the controls and their counts; hermod control set NAME changes a limit.",
+    ),
+    (
+        "INSUFFICIENT_CREDIT",
+        "hermod topup NAME AMOUNT after a payment, or hermod account set NAME credit_limit=...",
+    ),
+    ("SUBMIT_FAILED", "The log of the gateway has the cause."),
+    ("GATEWAY_UNAVAILABLE", "hermod alarms and the log of the gateway have the cause."),
+];
+
 /// Statuses of SMPP that have no row in the catalogue of errors.
 const STATUSES: &[(&str, &str)] = &[
     ("ESME_RINVMSGLEN", "Correct the length of the text or of short_message: sm_length must match it."),
@@ -353,14 +398,19 @@ const STATUSES: &[(&str, &str)] = &[
     ("ESME_RSUBMITFAIL", "The reason of the latest submit says what was rejected."),
 ];
 
-/// Returns what to do about requests with this code, of which `last` is the latest.
-pub(crate) fn remedy(code: &str, last: Option<&RequestEntry>) -> &'static str {
+/// Returns what the operator can do about requests with this code, of which `last` is the latest. Where only the customer can do
+/// something, it says so.
+pub(crate) fn remedy(code: &str, last: Option<&RequestEntry>) -> String {
     let by_reason = || {
         let bind = last.filter(|last| last.kind == RequestKind::Bind)?;
         found(BIND_REASONS, &bind.reason)
     };
-    let published = || PUBLISHED.iter().find(|row| row.code == code).map(|row| row.what_to_do);
-    by_reason().or_else(published).or_else(|| found(STATUSES, code)).unwrap_or(UNKNOWN)
+    let own = || found(OPERATOR_REMEDIES, code).or_else(|| found(STATUSES, code));
+    let for_customer = || {
+        let published = PUBLISHED.iter().find(|row| row.code == code)?;
+        Some(format!("For the customer: {}", published.what_to_do))
+    };
+    by_reason().or_else(own).map(str::to_owned).or_else(for_customer).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 fn found(rows: &[(&str, &'static str)], wanted: &str) -> Option<&'static str> {

@@ -24,9 +24,15 @@ fn entry(kind: RequestKind, reason: &str) -> RequestEntry {
 }
 
 #[test]
-fn every_code_of_the_catalogue_has_its_own_remedy() {
+fn remedy_of_a_code_is_for_the_operator_or_names_the_customer() {
     for row in PUBLISHED {
-        assert_eq!(remedy(row.code, Some(&entry(RequestKind::Http, ""))), row.what_to_do);
+        let words = remedy(row.code, Some(&entry(RequestKind::Http, "")));
+        let own = found(OPERATOR_REMEDIES, row.code);
+        assert_eq!(words, own.map_or_else(|| format!("For the customer: {}", row.what_to_do), str::to_owned));
+        assert!(!words.contains("the operator") && !words.contains("client portal"), "{words}");
+    }
+    for (code, _) in OPERATOR_REMEDIES {
+        assert!(PUBLISHED.iter().any(|row| row.code == *code), "{code}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The limits of an account, how much of them is used, and what was rejected.
 
 use super::member::Member;
+use super::remedies;
 use super::reply::{NoPage, Reply, page};
 use super::shown::{freshness, time};
 use super::{Portal, State};
@@ -36,10 +37,10 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     let groups = group_requests(&portal.gateway, query).await?;
     let limited = groups.items.into_iter().filter(|group| LIMIT_CODES.contains(&group.code.as_str()));
     let rejected = limited.map(|group| RejectedRow {
+        what_to_do: remedies::words(&group.code),
         code: group.code,
         count: grouped(group.count),
         last: group.last.as_ref().and_then(|last| time(&last.at)),
-        what_to_do: group.what_to_do,
     });
     let rejected: Vec<RejectedRow> = rejected.collect();
     let connections = match member.may(Permission::ReadSetup) {

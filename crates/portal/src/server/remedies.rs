@@ -56,12 +56,12 @@ const STATUSES: &[(&str, &str)] = &[
 /// Where nothing else is known.
 const UNKNOWN: &str = "The reason of the latest request says why.";
 
-/// Returns what to do about a code. `published` are the words of the catalogue, written for customers; those about SMPP are
-/// written for the operator and replaced.
-pub(super) fn words(code: &str, published: &str) -> String {
+/// Returns what the customer can do about a code: the words of the catalogue, or those of a status of SMPP. What the request log
+/// says is for the operator.
+pub(super) fn words(code: &str) -> String {
     let of_smpp = STATUSES.iter().find(|(known, _)| *known == code).map(|(_, words)| *words);
-    let is_smpp = code.starts_with("ESME_") || code.starts_with("0x");
-    of_smpp.unwrap_or(if is_smpp { UNKNOWN } else { published }).to_owned()
+    let published = || PUBLISHED.iter().find(|row| row.code == code).map(|row| row.what_to_do);
+    of_smpp.or_else(published).unwrap_or(UNKNOWN).to_owned()
 }
 
 /// Returns the page for a code: one that the role may open, or the catalogue of errors.

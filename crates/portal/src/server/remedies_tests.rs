@@ -17,7 +17,8 @@ fn codes_of_the_table_exist_and_lead_only_to_pages_of_the_role() {
 #[test]
 fn words_for_customers_name_no_command_of_the_operator() {
     assert!(STATUSES.iter().all(|(_, words)| !words.contains("hermod")));
-    assert_eq!(words("RATE_LIMITED", "Wait."), "Wait.");
-    assert!(words("ESME_RTHROTTLED", "hermod account set").contains("Send more slowly"));
-    assert_eq!(words("0x00000400", "hermod"), UNKNOWN);
+    assert!(PUBLISHED.iter().all(|row| !words(row.code).contains("hermod")));
+    assert!(words("RATE_LIMITED").contains("Retry-After"));
+    assert!(words("ESME_RTHROTTLED").contains("Send more slowly"));
+    assert_eq!(words("0x00000400"), UNKNOWN);
 }

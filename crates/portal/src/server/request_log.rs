@@ -147,7 +147,7 @@ fn group(shell: &Shell, view: RequestGroupView) -> RejectedGroup {
     let remedy = remedies::place(shell, &view.code);
     RejectedGroup {
         count: grouped(view.count),
-        what_to_do: remedies::words(&view.code, &view.what_to_do),
+        what_to_do: remedies::words(&view.code),
         remedy: remedy.href,
         remedy_label: remedy.label,
         last: view.last.as_ref().and_then(|last| time(&last.at)),
