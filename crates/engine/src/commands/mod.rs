@@ -26,7 +26,9 @@ pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
 pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
 pub use users::{AppendToAuditLog, Audited, EndUserToken, ForgetUserTokens, PutUserToken};
-pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
+pub use webhooks::{
+    ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook, RetryWaitingWebhooks,
+};
 
 use crate::audit_log;
 use crate::batch::Batch;
@@ -220,6 +222,7 @@ commands! {
     ReplayFailedWebhooks(ReplayFailedWebhooks),
     ReplayWebhook(ReplayWebhook),
     ReportLink(LinkBatch),
+    RetryWaitingWebhooks(RetryWaitingWebhooks),
     Screen(Screened),
     SetUnreadableAside(SetUnreadableAside),
     SetLate(SetLate),

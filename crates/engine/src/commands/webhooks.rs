@@ -64,6 +64,28 @@ impl Command for ReplayFailedWebhooks {
     }
 }
 
+/// Makes those of these events due now that still wait. Returns how many.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryWaitingWebhooks {
+    pub endpoint: Endpoint,
+    pub events: Vec<EventId>,
+    pub now: Timestamp,
+}
+
+impl Command for RetryWaitingWebhooks {
+    type Outcome = u64;
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        for event in &self.events {
+            plan.add_event(EventKey { endpoint: self.endpoint, event: *event });
+        }
+    }
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        replay::waiting(batch, self.endpoint, &self.events, self.now)
+    }
+}
+
 /// Deletes those of these events that have ended, and not after `before`. Returns how many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetWebhooks {

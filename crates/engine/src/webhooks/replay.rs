@@ -34,6 +34,22 @@ fn make_due_now(batch: &mut Batch<'_>, key: EventKey, now: Timestamp) -> Result<
     Ok(waited)
 }
 
+/// Makes those of these events of an endpoint due now that wait. Returns how many.
+pub fn waiting(
+    batch: &mut Batch<'_>,
+    endpoint: Endpoint,
+    events: &[EventId],
+    now: Timestamp,
+) -> Result<u64, TableError> {
+    batch.advance_to(now);
+    let mut retried = 0;
+    for event in events {
+        // It may have ended since it was found.
+        retried += u64::from(make_due_now(batch, EventKey { endpoint, event: *event }, now)?);
+    }
+    Ok(retried)
+}
+
 /// Makes an event that has ended due now. Returns false if there is no such event.
 fn restore_ended(batch: &mut Batch<'_>, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
     if batch.tables.read()?.event_ended_at(key)?.is_none() {

@@ -32,8 +32,10 @@ Examples:
   hermod webhook replay shop evt_4711
   hermod webhook replay shop --since 2026-11-15
   hermod webhook replay shop --since 2026-11-15T09:30:00Z --kind inbound
+  hermod webhook replay shop --waiting
 
-A replay has the same body and webhook-id, so that the receiver recognizes a duplicate.";
+--since takes events that were given up and events that wait for a later attempt, --waiting only the
+latter; each starts its retry schedule again. A replay has the same body and webhook-id, so that the receiver recognizes a duplicate.";
 pub(crate) const SECRET_EXAMPLES: &str = "\
 Examples, in the order of a change of secret:
   hermod webhook secret stage shop      every post is also signed with the new secret, in X-SVC-Signature-Next
@@ -87,13 +89,16 @@ pub(crate) struct WebhookReplayArgs {
     /// The account
     account: String,
     /// The webhook-id of one event
-    #[arg(required_unless_present = "since", conflicts_with = "since")]
+    #[arg(required_unless_present_any = ["since", "waiting"], conflicts_with_all = ["since", "waiting", "kind"])]
     event: Option<String>,
-    /// All events that were given up since this day or time
+    /// All events that were given up since this day or time, and all that wait
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
+    /// All events that wait for a later attempt, now
+    #[arg(long, conflicts_with = "since")]
+    waiting: bool,
     /// Only delivery reports, or only MO messages
-    #[arg(long, value_name = "KIND", value_parser = ["dlr", "inbound"], requires = "since")]
+    #[arg(long, value_name = "KIND", value_parser = ["dlr", "inbound"])]
     kind: Option<String>,
 }
 
@@ -162,7 +167,7 @@ impl WebhookAttemptsArgs {
 
 impl WebhookReplayArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let WebhookReplayArgs { target, account, event, since, kind } = self;
+        let WebhookReplayArgs { target, account, event, since, waiting: _, kind } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let response = match event {
                 Some(event) => {
@@ -170,15 +175,29 @@ impl WebhookReplayArgs {
                     client.send(Method::POST, &path, RequestBody::None).await?
                 }
                 None => {
-                    let request = ReplayRequest { since: since.unwrap_or_default(), kind };
+                    let request = ReplayRequest { since, kind };
                     client.send(Method::POST, &path(&account, "/replay"), RequestBody::json(&request)).await?
                 }
             };
-            client.print(&response, |ReplayedView { replayed }| match replayed {
-                1 => "1 event is posted again.\n".to_owned(),
-                count => format!("{count} events are posted again.\n"),
-            })
+            client.print(&response, |view: ReplayedView| replayed_text(&view))
         })
+    }
+}
+
+fn replayed_text(ReplayedView { replayed, retried }: &ReplayedView) -> String {
+    let events = |count: u64| match count {
+        1 => "1 event".to_owned(),
+        count => format!("{count} events"),
+    };
+    match (replayed, retried) {
+        (0, 0) => "There is no event to post again.\n".to_owned(),
+        (_, 0) => format!("Posting {} again.\n", events(*replayed)),
+        (0, _) => format!("Posting {} now that waited for a later attempt.\n", events(*retried)),
+        (_, _) => format!(
+            "Posting {} again, and {} now that waited for a later attempt.\n",
+            events(*replayed),
+            events(*retried)
+        ),
     }
 }
 
@@ -254,5 +273,17 @@ mod tests {
         let text = attempts_text(&serde_json::from_str(json).unwrap());
         assert!(text.starts_with("evt_7 of message 1234 is failed.\n"), "{text}");
         assert!(text.contains("503") && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn replay_says_what_is_posted_again() {
+        for (replayed, retried, expect) in [
+            (0, 0, "There is no event to post again.\n"),
+            (1, 0, "Posting 1 event again.\n"),
+            (0, 2, "Posting 2 events now that waited for a later attempt.\n"),
+            (3, 1, "Posting 3 events again, and 1 event now that waited for a later attempt.\n"),
+        ] {
+            assert_eq!(replayed_text(&ReplayedView { replayed, retried }), expect);
+        }
     }
 }

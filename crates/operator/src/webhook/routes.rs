@@ -2,7 +2,7 @@
 
 use crate::http::routes::{Routes, doc};
 use crate::webhook::use_cases::{
-    drop_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook, show_webhook_event,
+    drop_webhook_secret, list_webhook_events, replay_webhook, replay_webhooks, show_webhook_event,
     show_webhooks, stage_webhook_secret, switch_webhook_secret,
 };
 
@@ -37,9 +37,12 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     routes.post(
         "/accounts/{name}/webhooks/replay",
-        replay_failed_webhooks,
-        doc("replayFailedWebhooks", "Post failed webhook events again", "They are due now.")
-            .details("All events that were given up since a time, with the same ids and bodies.")
+        replay_webhooks,
+        doc("replayWebhooks", "Retry webhook events now", "They are due now.")
+            .details(
+                "All events that wait for a later attempt, and with `since` those that were given up since then, with the \
+                 same ids and bodies. Each starts its retry schedule again.",
+            )
             .errors(&["NOT_FOUND", "INVALID_FIELD"]),
     );
     secret_routes(routes);

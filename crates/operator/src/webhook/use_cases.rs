@@ -116,47 +116,60 @@ pub async fn replay_webhook(
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
     let audited = gateway.audited(Some(id), "webhook.replay", event, &Value::Null);
     match audited.webhooks().replay(id, number, gateway.clock.now()).await? {
-        WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),
+        WebhookReplay::Again => Ok(ReplayedView { replayed: 1, retried: 0 }),
         WebhookReplay::Unknown => Err(no_event(event)),
     }
 }
 
-/// Posts all events again that were given up since a time, with the same ids and bodies.
-pub async fn replay_failed_webhooks(
+/// Posts all events now that wait for a later attempt, and all again that were given up since a time, if one is given; with the same
+/// ids and bodies.
+pub async fn replay_webhooks(
     gateway: &Acting,
     account: &str,
     request: ReplayRequest,
 ) -> Result<ReplayedView, OperatorRefusal> {
     let ReplayRequest { since, kind } = request;
-    let parsed = Timestamp::parse(&since);
-    let since = parsed.ok_or_else(|| {
-        let rule = "is neither a day such as 2026-11-15 nor a time such as 2026-11-15T09:30:00Z";
-        invalid("since", format!("\"{since}\" {rule}"))
-    })?;
+    let since = since.as_deref().map(parse_since).transpose()?;
     let kind = parse_kind(kind)?;
     let name = account;
     let account = find_account(gateway, name)?;
-    let detail = json!({ "since": since.to_iso(), "kind": kind.map(WebhookKind::as_str) });
-    let audited = gateway.audited(Some(account), "webhook.replay_failed", name, &detail);
+    let detail = json!({ "since": since.map(Timestamp::to_iso), "kind": kind.map(WebhookKind::as_str) });
+    let audited = gateway.audited(Some(account), "webhook.replay_all", name, &detail);
     audited.note_in_audit_log().await?;
-    let mut replayed = 0;
+    let mut done = ReplayedView { replayed: 0, retried: 0 };
     for kind in WebhookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
-        let (endpoint, mut after) = (Endpoint { account, kind }, None);
-        loop {
-            let now = gateway.clock.now();
-            let step = gateway
-                .store
-                .webhooks()
-                .replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now)
-                .await?;
-            replayed += u64::from(step.replayed);
-            after = step.next;
-            if after.is_none() {
-                break;
-            }
+        let endpoint = Endpoint { account, kind };
+        done.retried += gateway.store.webhooks().retry_waiting(endpoint, gateway.clock.now()).await?;
+        if let Some(since) = since {
+            done.replayed += replay_failed(gateway, endpoint, since).await?;
         }
     }
-    Ok(ReplayedView { replayed })
+    Ok(done)
+}
+
+fn parse_since(since: &str) -> Result<Timestamp, OperatorRefusal> {
+    Timestamp::parse(since).ok_or_else(|| {
+        let rule = "is neither a day such as 2026-11-15 nor a time such as 2026-11-15T09:30:00Z";
+        invalid("since", format!("\"{since}\" {rule}"))
+    })
+}
+
+/// Posts all events of an endpoint again that were given up since a time. Returns how many.
+async fn replay_failed(
+    gateway: &Acting,
+    endpoint: Endpoint,
+    since: Timestamp,
+) -> Result<u64, OperatorRefusal> {
+    let (mut replayed, mut after) = (0, None);
+    loop {
+        let (store, now) = (&gateway.store, gateway.clock.now());
+        let step = store.webhooks().replay_failed(endpoint, since, after, REPLAYED_AT_ONCE_MAX, now).await?;
+        replayed += u64::from(step.replayed);
+        after = step.next;
+        if after.is_none() {
+            return Ok(replayed);
+        }
+    }
 }
 
 /// Signs with another secret as well: the given one, or a generated one, which is returned.

@@ -189,13 +189,13 @@ impl From<TestReport> for WebhookTestView {
     }
 }
 
-/// Which failed events to post again.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+/// Which events to post again besides those that wait.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayRequest {
-    /// Events given up since then: a day, or a time with its UTC offset.
+    /// Also events given up since then: a day, or a time with its UTC offset. Default: only events that wait.
     #[schema(format = DateTime, examples("2026-11-15T09:30:00Z"))]
-    pub since: String,
+    pub since: Option<String>,
     /// `dlr` or `inbound`. Default: both.
     #[schema(pattern = "^(dlr|inbound)$", examples("dlr"))]
     pub kind: Option<String>,
@@ -205,8 +205,10 @@ impl crate::views::JsonBody for ReplayRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplayedView {
-    /// The number of events that are posted again, with the same ids and bodies.
+    /// The number of ended events that are posted again, with the same ids and bodies.
     pub replayed: u64,
+    /// The number of waiting events that are posted now instead of at their next time.
+    pub retried: u64,
 }
 
 /// The secret to stage. Without one, a secret is generated.

@@ -69,9 +69,11 @@ async fn webhook_events_are_listed_and_replaying_an_unknown_one_gets_404() {
         assert_eq!(fixture.get(&format!("{PATH}/events/{event}")).await.status, 404, "{event}");
         assert_eq!(fixture.post(&format!("{PATH}/events/{event}/replay"), json!({})).await.status, 404);
     }
-    let replayed = fixture.post(&format!("{PATH}/replay"), json!({"since": "2026-11-15"})).await;
-    assert_eq!((replayed.status, &replayed.body), (200, &json!({"replayed": 0})));
-    for body in [json!({}), json!({"since": "yesterday"}), json!({"since": "2026-11-15", "kind": "sms"})] {
+    for body in [json!({"since": "2026-11-15"}), json!({}), json!({"kind": "dlr"})] {
+        let replayed = fixture.post(&format!("{PATH}/replay"), body.clone()).await;
+        assert_eq!((replayed.status, &replayed.body), (200, &json!({"replayed": 0, "retried": 0})), "{body}");
+    }
+    for body in [json!({"since": "yesterday"}), json!({"since": "2026-11-15", "kind": "sms"})] {
         assert_eq!(fixture.post(&format!("{PATH}/replay"), body.clone()).await.status, 400, "{body}");
     }
 }

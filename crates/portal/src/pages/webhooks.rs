@@ -9,8 +9,8 @@ use askama::Template;
 /// `GET /accounts/{account}/webhooks?state=…&before=…`.
 ///
 /// Posts to `webhooks/urls` (`dlr_webhook`, `inbound_webhook`), `webhooks/form` (`connection`, `dlr_form`), `webhooks/test`
-/// (`event`), `webhooks/secret/reveal`, `webhooks/secret/stage`, `webhooks/secret/switch`, `webhooks/secret/drop` and
-/// `webhooks/replay` (`since`).
+/// (`event`), `webhooks/secret/reveal`, `webhooks/secret/stage`, `webhooks/secret/switch`, `webhooks/secret/drop`,
+/// `webhooks/replay` (`since`) and `webhooks/retry`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "webhooks.html")]
 pub struct WebhooksPage {

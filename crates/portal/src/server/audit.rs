@@ -115,7 +115,7 @@ fn words(action: &str) -> String {
         "reset" => "Made a password link for",
         "approve" => "Approved",
         "reject" => "Rejected",
-        "replay" | "replay_failed" => "Replayed",
+        "replay" | "replay_all" => "Replayed",
         "accept" => "Accepted",
         "decline" => "Declined",
         "withdraw" => "Withdrew",

@@ -18,8 +18,8 @@ use hermod_operator::kind::Kind;
 use hermod_operator::refusal::OperatorRefusal;
 use hermod_operator::setup::use_cases::patch_entry;
 use hermod_operator::webhook::use_cases::{
-    drop_webhook_secret, replay_failed_webhooks, reveal_webhook_secret, stage_webhook_secret,
-    switch_webhook_secret, test_webhook,
+    drop_webhook_secret, replay_webhooks, reveal_webhook_secret, stage_webhook_secret, switch_webhook_secret,
+    test_webhook,
 };
 use hermod_operator::webhook::views::{ReplayRequest, WebhookTestView};
 use serde::Deserialize;
@@ -235,16 +235,27 @@ pub(super) struct ReplayForm {
     since: String,
 }
 
+/// `POST /accounts/{account}/webhooks/retry`.
+pub(super) async fn retry(
+    axum::extract::State(portal): State,
+    MemberForm { member, form: NoFields {} }: MemberForm<NoFields>,
+) -> Reply {
+    member.require(Permission::ChangeSetup)?;
+    let acting = member.acting(&portal);
+    let done = replay_webhooks(&acting, &member.account_name, ReplayRequest::default()).await?;
+    Ok(member.done(PAGE, if done.retried == 0 { "nothing-retried" } else { "events-retried" }))
+}
+
 /// `POST /accounts/{account}/webhooks/replay`.
-pub(super) async fn replay_failed(
+pub(super) async fn replay(
     axum::extract::State(portal): State,
     MemberForm { member, form: ReplayForm { since } }: MemberForm<ReplayForm>,
 ) -> Reply {
     member.require(Permission::ChangeSetup)?;
-    let request = ReplayRequest { since: since.trim().to_owned(), kind: None };
+    let request = ReplayRequest { since: Some(since.trim().to_owned()), kind: None };
     let acting = member.acting(&portal);
-    match replay_failed_webhooks(&acting, &member.account_name, request).await {
-        Ok(replayed) if replayed.replayed == 0 => Ok(member.done(PAGE, "nothing-replayed")),
+    match replay_webhooks(&acting, &member.account_name, request).await {
+        Ok(done) if done.replayed + done.retried == 0 => Ok(member.done(PAGE, "nothing-replayed")),
         Ok(_) => Ok(member.done(PAGE, "events-replayed")),
         Err(refusal) => {
             let since = Field::invalid(since, fault(refusal)?);

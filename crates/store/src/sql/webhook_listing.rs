@@ -65,6 +65,26 @@ pub(crate) fn list_events(
     Ok(records)
 }
 
+/// Returns the waiting events of an endpoint that are due later than this, behind one of them, in order of their due times: at most
+/// `limit`.
+pub(crate) fn events_due_later(
+    connection: &Connection,
+    endpoint: Endpoint,
+    after: (Timestamp, EventId),
+    limit: u32,
+) -> Result<Vec<(Timestamp, EventId)>, TableError> {
+    let (due_at, id) = after;
+    let mut statement = connection.prepare_cached(
+        "SELECT due_at, id FROM webhook INDEXED BY webhook_due
+         WHERE account = ?1 AND kind = ?2 AND (due_at, id) > (?3, ?4) ORDER BY due_at, id LIMIT ?5",
+    )?;
+    let Endpoint { account, kind } = endpoint;
+    let bounds = params![account.get(), kind.as_u8(), due_at.as_millis(), id.0.cast_signed(), limit];
+    let rows = statement
+        .query_map(bounds, |row| Ok((Timestamp::from_millis(row.get(0)?), event_id(row.get(1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Returns an event of an account.
 pub(crate) fn find_event(
     connection: &Connection,

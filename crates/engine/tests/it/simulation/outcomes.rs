@@ -79,6 +79,9 @@ impl World {
             (AnyCommand::ReplayFailedWebhooks(command), AnyOutcome::ReplayFailedWebhooks(outcome)) => {
                 assert_eq!(outcome, model.replay_failed(command), "{command:?}");
             }
+            (AnyCommand::RetryWaitingWebhooks(command), AnyOutcome::RetryWaitingWebhooks(count)) => {
+                assert_eq!(count, model.retry_waiting(command), "{command:?}");
+            }
             (AnyCommand::ForgetWebhooks(command), AnyOutcome::ForgetWebhooks(count)) => {
                 assert_eq!(count, model.forget_webhooks(command), "events forgotten");
             }

@@ -6,7 +6,9 @@ use super::setup::ACCOUNTS;
 use crate::memory::{EventRow, EventStanding, MemoryTables};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
-use hermod_engine::commands::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
+use hermod_engine::commands::{
+    ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook, RetryWaitingWebhooks,
+};
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WebhookReplay,
 };
@@ -140,6 +142,19 @@ impl Model {
             }
         }
         ReplayProgress { replayed, next: last.filter(|_| looked_at >= limit) }
+    }
+
+    /// Makes events that wait due now. Returns the count.
+    pub(super) fn retry_waiting(&mut self, command: &RetryWaitingWebhooks) -> u64 {
+        let mut retried = 0;
+        for id in &command.events {
+            let event = self.webhooks.events.get_mut(&(command.endpoint, *id));
+            if let Some(event) = event.filter(|event| event.failures().is_some()) {
+                event.is_due_now(command.now);
+                retried += 1;
+            }
+        }
+        retried
     }
 
     /// Deletes events that ended long ago. Returns the count.

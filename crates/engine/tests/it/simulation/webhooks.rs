@@ -6,7 +6,7 @@ use super::world::World;
 use crate::memory::EventStanding;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::{
-    AnyCommand, ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook,
+    AnyCommand, ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook, RetryWaitingWebhooks,
 };
 use hermod_engine::ops::{
     AfterAttempt, AttemptOutcome, Endpoint, GiveUpReason, SettledAttempt, WebhookAttempt,
@@ -98,6 +98,15 @@ pub(super) fn replay_failed(world: &mut World) -> Option<AnyCommand> {
     let after = failed.map(|((_, event), _)| *event).next().filter(|_| world.random.once_in(3));
     let limit = u32::try_from(world.random.below(REPLAYED_MAX) + 1).expect("a few");
     Some(ReplayFailedWebhooks { endpoint, since, after, limit, now: world.now }.into())
+}
+
+/// Retries events of an endpoint at once. Some of them have ended, or never were.
+pub(super) fn retry_waiting(world: &mut World) -> Option<AnyCommand> {
+    let endpoint = Endpoint { account: account(world), kind: world.random.one_of(&WebhookKind::ALL) };
+    let known = world.model.webhooks.events.keys().filter(|(of, _)| *of == endpoint).map(|(_, event)| *event);
+    let skipped = world.random.index(3);
+    let events: Vec<EventId> = known.skip(skipped).step_by(skipped + 1).take(FORGOTTEN_MAX).collect();
+    Some(RetryWaitingWebhooks { endpoint, events, now: world.now }.into())
 }
 
 /// Deletes events that ended some time ago. Some of them may be replayed meanwhile.

@@ -54,7 +54,9 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
             "there is no webhook event \"evt_1\"",
         );
         let out = fixture.run_ok(&["webhook", "replay", "shop", "--since", "2026-11-15"]);
-        assert_eq!(out, "0 events are posted again.\n");
+        assert_eq!(out, "There is no event to post again.\n");
+        assert_eq!(fixture.run_ok(&["webhook", "replay", "shop", "--waiting"]), out);
+        fixture.assert_fails(&["webhook", "replay", "shop", "evt_1", "--waiting"], 2, "cannot be used with");
         fixture.assert_fails(&["webhook", "replay", "shop"], 2, "required");
         fixture.assert_fails(&["webhook", "show", "nobody"], 1, "there is no account \"nobody\"");
     }

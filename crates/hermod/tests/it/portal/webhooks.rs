@@ -98,6 +98,26 @@ async fn broken_webhook_shows_its_attempts_and_is_replayed_after_the_repair() {
 }
 
 #[tokio::test]
+async fn waiting_events_are_posted_at_once_after_the_repair() {
+    let hooks = receiver(ReceiverBehaviour::Status(503));
+    let s = Scenario::with(Script::new()).await;
+    let mut browser = member(&s, "ann@example.com", "alice", Role::Developer).await;
+    save_urls(&mut browser, &hooks.url("dlr"), "").await;
+    assert!(browser.change("webhooks/retry", &[]).await.location().ends_with("done=nothing-retried"));
+    s.alice.send("+4915112345678", "waits").await.accepted();
+    hooks.wait_for(1, PATIENCE).await;
+    s.wait_for_webhook_event(|event| event.attempts >= 1).await;
+    hooks.set_behaviour(ReceiverBehaviour::Status(204));
+    let before = s.now();
+    let retried = browser.change("webhooks/retry", &[]).await;
+    assert!(retried.location().ends_with("done=events-retried"), "{}", retried.text);
+    wait_for_posts(&s, &hooks, 2).await;
+    wait_for(&browser, &format!("{PAGE}?state=delivered"), "evt_").await;
+    assert!(s.now().since(before) < Duration::from_secs(40), "it was not posted by its schedule");
+    s.end().await;
+}
+
+#[tokio::test]
 async fn events_given_up_since_a_time_are_replayed_together() {
     let hooks = receiver(ReceiverBehaviour::Status(500));
     let s = Scenario::with(Script::new()).await;
@@ -225,7 +245,7 @@ async fn form_of_dlrs_belongs_to_a_connection_of_the_account() {
 async fn roles_read_and_change_webhooks_as_the_table_says() {
     let s = Scenario::with(Script::new()).await;
     let pages = [("webhooks", [200, 200, 403, 200]), ("webhooks/events/evt_1", [404, 404, 403, 404])];
-    let forms = ["webhooks/urls", "webhooks/form", "webhooks/test", "webhooks/replay"];
+    let forms = ["webhooks/urls", "webhooks/form", "webhooks/test", "webhooks/replay", "webhooks/retry"];
     let secrets = ["webhooks/secret/reveal", "webhooks/secret/stage", "webhooks/secret/switch"];
     check_roles(&s, &pages, &[&forms[..], &secrets[..], &["webhooks/secret/drop"]].concat()).await;
     s.end().await;

@@ -6,7 +6,7 @@ use crate::operations::WebhookStore;
 use crate::sql::{webhook_due, webhook_listing, webhook_purging};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
+use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook, RetryWaitingWebhooks};
 use hermod_engine::ops::{
     Endpoint, EventId, FailingEndpoint, PAGE_ROWS_MAX, REPLAYED_AT_ONCE_MAX, ReplayProgress, WEBHOOKS_KEPT,
     WebhookAttempt, WebhookContent, WebhookFigures, WebhookFilter, WebhookRecord, WebhookReplay,
@@ -85,6 +85,23 @@ impl WebhookStore<'_> {
     ) -> Result<ReplayProgress, StoreError> {
         let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
         self.0.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
+    }
+
+    /// Makes the waiting events of an endpoint due now that are due later. Returns how many. A reader finds them, so that the writer
+    /// changes a bounded number at a time. An event that fails again meanwhile waits again.
+    pub async fn retry_waiting(self, endpoint: Endpoint, now: Timestamp) -> Result<u64, StoreError> {
+        let (mut after, mut retried) = ((now, EventId(i64::MAX.cast_unsigned())), 0);
+        loop {
+            let limit = REPLAYED_AT_ONCE_MAX;
+            let found = self
+                .0
+                .read(move |database| webhook_listing::events_due_later(database, endpoint, after, limit))
+                .await?;
+            let Some(last) = found.last() else { return Ok(retried) };
+            after = *last;
+            let events = found.into_iter().map(|(_, event)| event).collect();
+            retried += self.0.request(RetryWaitingWebhooks { endpoint, events, now }).await?;
+        }
     }
 
     /// Deletes a bounded number of ended events whose retention is over, and returns how many. Continues where the last call

@@ -227,6 +227,27 @@ async fn all_events_that_failed_since_a_time_are_replayed_in_steps() {
 }
 
 #[tokio::test]
+async fn waiting_events_that_are_due_later_are_retried_at_once() {
+    let mut world = World::with_webhooks().await;
+    world.expire_messages(4).await;
+    world.receive_inbound("hi").await;
+    let due = world.due_events().await;
+    world.settle_as_failed(&due[..1]).await;
+    world.settle_as_delivered(&due[1..2]).await;
+    let retry_at = world.now.plus(secs(3_600));
+    world.settle_events(vec![settled(&due[2], 500, AfterAttempt::RetryAt(retry_at), world.now)]).await;
+    assert_eq!(world.due_events().await.len(), 1, "one was never posted");
+    let bobs = Endpoint { account: BOB, ..DLRS };
+    assert_eq!(world.store.webhooks().retry_waiting(bobs, world.now).await.unwrap(), 0);
+    assert_eq!(world.store.webhooks().retry_waiting(DLRS, world.now).await.unwrap(), 1);
+    let mut again: Vec<_> = world.due_events().await.iter().map(|event| (event.id, event.failures)).collect();
+    again.sort_unstable();
+    assert_eq!(again, [(due[2].id, 0), (due[3].id, 0)], "with a new retry schedule");
+    assert_eq!(world.store.webhooks().retry_waiting(DLRS, world.now).await.unwrap(), 0, "all are due");
+    world.assert_audit_clean();
+}
+
+#[tokio::test]
 async fn events_that_ended_long_ago_are_deleted_and_waiting_ones_are_kept() {
     let mut world = World::with_webhooks().await;
     // More than one purge step deletes.
