@@ -9,6 +9,7 @@ use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of};
 use crate::refusal::OperatorRefusal;
 use crate::views::paging::{Limit, RowNumber};
 use hermod_domain::refusal::published::PUBLISHED;
+use hermod_gateway::app::SignInFault;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{Replay, RequestEntry, RequestFilter, RequestKind, Scope};
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub struct RequestsQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RequestView {
     pub at: String,
-    /// Null if the credentials name no account.
+    /// The account of the API key or system_id, even if it is rejected; null if there is none.
     #[schema(examples("shop"))]
     pub account: Option<String>,
     pub connection: Option<String>,
@@ -64,7 +65,7 @@ pub struct RequestView {
     /// The code of the error; null if the request succeeded.
     #[schema(examples("INSUFFICIENT_CREDIT"))]
     pub code: Option<String>,
-    /// Why it was rejected, in the words that the customer got; empty if it succeeded.
+    /// Why it was rejected, in the words that the customer got; of invalid credentials what is wrong with them. Empty if it succeeded.
     pub reason: String,
     pub took_ms: u32,
     /// The `X-Request-Id` of an HTTP request.
@@ -320,6 +321,38 @@ const BIND_REASONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// What is wrong with the credentials of a request, as the request log has it.
+const SIGN_IN_REMEDIES: &[(SignInFault, &str)] = &[
+    (
+        SignInFault::NoCredentials,
+        "For the customer: send the key and its secret, as Basic or Bearer or in X-API-Key and X-API-Secret.",
+    ),
+    (
+        SignInFault::UnknownKey,
+        "For the customer: check the API key. hermod key list shows the keys that exist.",
+    ),
+    (
+        SignInFault::KeyRevoked,
+        "The customer's software uses a revoked key: hermod key add makes another, hermod key set KEY revoked=false allows it again.",
+    ),
+    (
+        SignInFault::KeyExpired,
+        "The customer's software uses an expired key: hermod key add makes another, hermod key set KEY expires_at=TIME extends it.",
+    ),
+    (
+        SignInFault::AccountClosed,
+        "The account is closed: hermod account set NAME closed=false opens it again.",
+    ),
+    (
+        SignInFault::ConnectionClosed,
+        "The connection is closed: hermod connection set NAME closed=false opens it again.",
+    ),
+    (
+        SignInFault::WrongSecret,
+        "The secret does not belong to the key: hermod key rotate KEY makes another, which the customer then uses.",
+    ),
+];
+
 /// Codes of the catalogue about which the operator can do something. The catalogue says what the customer can do.
 const OPERATOR_REMEDIES: &[(&str, &str)] = &[
     (
@@ -402,8 +435,15 @@ const STATUSES: &[(&str, &str)] = &[
 /// something, it says so.
 pub(crate) fn remedy(code: &str, last: Option<&RequestEntry>) -> String {
     let by_reason = || {
-        let bind = last.filter(|last| last.kind == RequestKind::Bind)?;
-        found(BIND_REASONS, &bind.reason)
+        let last = last?;
+        match last.kind {
+            RequestKind::Bind => found(BIND_REASONS, &last.reason),
+            RequestKind::Http => {
+                let known = SIGN_IN_REMEDIES.iter().find(|(fault, _)| fault.reason() == &*last.reason);
+                known.map(|(_, words)| *words)
+            }
+            RequestKind::Submit => None,
+        }
     };
     let own = || found(OPERATOR_REMEDIES, code).or_else(|| found(STATUSES, code));
     let for_customer = || {

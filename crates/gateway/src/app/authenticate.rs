@@ -28,12 +28,87 @@ pub struct Caller {
     catalogue: Arc<Catalogue>,
 }
 
+/// Why credentials are rejected. For the operator's log: every caller gets the same INVALID_API_KEY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignInFault {
+    /// None, or none that can be read.
+    NoCredentials,
+    UnknownKey,
+    KeyRevoked,
+    KeyExpired,
+    AccountClosed,
+    ConnectionClosed,
+    WrongSecret,
+}
+
+impl SignInFault {
+    /// Every fault, in the order of the checks.
+    pub const ALL: [SignInFault; 7] = [
+        SignInFault::NoCredentials,
+        SignInFault::UnknownKey,
+        SignInFault::KeyRevoked,
+        SignInFault::KeyExpired,
+        SignInFault::AccountClosed,
+        SignInFault::ConnectionClosed,
+        SignInFault::WrongSecret,
+    ];
+
+    /// Returns the reason in the request log.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            SignInFault::NoCredentials => "no credentials, or none that can be read",
+            SignInFault::UnknownKey => "unknown API key",
+            SignInFault::KeyRevoked => "the API key is revoked",
+            SignInFault::KeyExpired => "the API key has expired",
+            SignInFault::AccountClosed => "the account is closed",
+            SignInFault::ConnectionClosed => "the connection is closed",
+            SignInFault::WrongSecret => "wrong secret",
+        }
+    }
+}
+
+/// Returns why credentials that [`authenticate`] rejected with INVALID_API_KEY are invalid, and whose the key is, if it exists. Only
+/// for the log: it is apart from [`authenticate`], whose duration must not reveal it. The state of a key and its account comes before
+/// its secret, because no secret helps then.
+pub fn explain_rejection(
+    catalogue: &Catalogue,
+    given: Option<&Credentials>,
+    now: Timestamp,
+) -> (SignInFault, Option<(AccountId, ConnectionId)>) {
+    let Some(given) = given else { return (SignInFault::NoCredentials, None) };
+    let Some(key) = catalogue.key(&given.key) else { return (SignInFault::UnknownKey, None) };
+    let owner = catalogue.connection(key.connection).map(|connection| (connection.account, key.connection));
+    let fault = if key.revoked {
+        SignInFault::KeyRevoked
+    } else if !key.is_valid_at(now) {
+        SignInFault::KeyExpired
+    } else {
+        // The rest is in order, so it is the secret.
+        check_open(catalogue, key.connection).err().unwrap_or(SignInFault::WrongSecret)
+    };
+    (fault, owner)
+}
+
+/// Returns the account of a connection that may be used, or why it may not. A further state of accounts that rejects their
+/// requests, such as suspended (issue 33), is checked here and gets a variant of [`SignInFault`].
+fn check_open(catalogue: &Catalogue, connection: ConnectionId) -> Result<AccountId, SignInFault> {
+    let found = catalogue.connection(connection).ok_or(SignInFault::ConnectionClosed)?;
+    let account = catalogue.account(found.account).ok_or(SignInFault::AccountClosed)?;
+    if account.account.closed {
+        return Err(SignInFault::AccountClosed);
+    }
+    if found.closed {
+        return Err(SignInFault::ConnectionClosed);
+    }
+    Ok(found.account)
+}
+
 /// The digest that an unknown key is compared with, so that it takes as long as a known one.
 const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Authenticates a request from an address. `given` is `None` where the request has no readable credentials.
 ///
-/// Fails with INVALID_API_KEY, or with RATE_LIMITED once there were too many failed sign-ins from the address. An
+/// Fails with INVALID_API_KEY, whatever is wrong, or with RATE_LIMITED once there were too many failed sign-ins from the address. An
 /// address that has signed in with these credentials before is never rejected with them; from any other address even
 /// valid credentials are rejected while there are too many failures.
 pub fn authenticate(
@@ -125,10 +200,7 @@ impl Caller {
 
     /// `None` if the connection or its account is closed.
     fn open(catalogue: &Arc<Catalogue>, connection: ConnectionId, key_allows: AllowList) -> Option<Caller> {
-        let account = catalogue.connection(connection).filter(|connection| !connection.closed)?.account;
-        if catalogue.account(account)?.account.closed {
-            return None;
-        }
+        let account = check_open(catalogue, connection).ok()?;
         Some(Caller { account, connection, key_allows, catalogue: catalogue.clone() })
     }
 

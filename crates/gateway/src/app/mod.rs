@@ -11,7 +11,9 @@ mod request_log;
 mod submit_message;
 mod webhook_body;
 
-pub use authenticate::{Caller, Credentials, admit, authenticate, rejecting_list};
+pub use authenticate::{
+    Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
+};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};

@@ -45,6 +45,8 @@ pub(crate) struct Opening {
     /// The addresses that may read the metrics.
     pub(crate) reach: Reach,
     pub(crate) body_memory_max: u64,
+    /// Whether requests are logged.
+    pub(crate) record: bool,
 }
 
 impl Default for Opening {
@@ -57,6 +59,7 @@ impl Default for Opening {
             proxy_protocol_from: TrustedProxies::default(),
             reach: Reach::ThisMachine,
             body_memory_max: 64 * 1024 * 1024,
+            record: false,
         }
     }
 }
@@ -86,6 +89,7 @@ impl Service {
             proxy_protocol_from,
             reach,
             body_memory_max,
+            record,
         } = opening;
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
@@ -94,7 +98,7 @@ impl Service {
             server: None,
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(60),
-            record: false,
+            record,
             now: clock.now(),
         })
         .unwrap();

@@ -20,6 +20,7 @@ mod openapi_check;
 mod operations;
 mod proxy_protocol;
 mod rate_limit;
+mod request_log;
 mod send;
 mod test_customers;
 mod timing;

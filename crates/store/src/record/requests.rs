@@ -46,7 +46,8 @@ pub struct RequestEntry {
     pub status: u32,
     /// The code of the error catalogue, or the name of the SMPP status; none if it succeeded.
     pub code: Option<Box<str>>,
-    /// Why it was rejected, in the words that the customer got; empty if it succeeded.
+    /// Why it was rejected, in the words that the customer got; of invalid credentials what is wrong with them. Empty if it
+    /// succeeded.
     pub reason: Box<str>,
     pub took_ms: u32,
     /// The id of an HTTP request.

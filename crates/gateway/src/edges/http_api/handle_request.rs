@@ -7,7 +7,8 @@ use super::paths::{ApiRoute, message_id_in};
 use super::request_metrics::{RequestMeters, Seen};
 use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
 use crate::app::{
-    AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of, note_request,
+    AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of,
+    explain_rejection, note_request,
 };
 use crate::gateway::Gateway;
 use crate::http::framing::{self, FramingRefusal};
@@ -110,6 +111,17 @@ fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
     );
 }
 
+/// Returns what the log says about a rejection: the words that the caller got, but of invalid credentials what is wrong with them.
+fn rejection(refusal: &Refusal, seen: &Seen) -> Rejection {
+    let rejection = Rejection::of(refusal);
+    match seen.sign_in_fault {
+        Some(fault) if *refusal == Refusal::InvalidApiKey => {
+            Rejection { reason: fault.reason().into(), ..rejection }
+        }
+        _ => rejection,
+    }
+}
+
 /// Notes a request for the record.
 fn note(
     gateway: &Gateway,
@@ -128,7 +140,7 @@ fn note(
         who: key.clone(),
         address: peer,
         status: status.into(),
-        rejection: refusal.map(Rejection::of),
+        rejection: refusal.map(|refusal| rejection(refusal, seen)),
         took_ms: duration_ms,
         request: id.to_str().ok(),
         replay: *replay,
@@ -190,11 +202,14 @@ async fn call(
     let source = peer.or_else(|| head.extensions.get::<ConnectionInfo>().map(|connection| connection.peer));
     let given = credentials::read(&head.headers);
     let authenticated = authenticate(gateway, given.as_ref(), source);
-    seen.key = given.map_or_else(CallerName::default, |Credentials { key, .. }| {
-        let exists = gateway.catalogue().key(&key).is_some();
-        CallerName::given(&gateway.pepper, &key, exists).into_owned()
+    seen.key = given.as_ref().map_or_else(CallerName::default, |Credentials { key, .. }| {
+        let exists = gateway.catalogue().key(key).is_some();
+        CallerName::given(&gateway.pepper, key, exists).into_owned()
     });
-    let caller = authenticated?;
+    let caller = authenticated.inspect_err(|_| {
+        let (fault, owner) = explain_rejection(&gateway.catalogue(), given.as_ref(), gateway.clock.now());
+        (seen.sign_in_fault, seen.caller) = (Some(fault), owner);
+    })?;
     seen.caller = Some(caller_of(&caller));
     admit(&caller, peer)?;
     let left = gateway.take_token(caller.connection, caller.connection().requests_per_second);

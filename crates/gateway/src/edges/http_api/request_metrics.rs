@@ -2,7 +2,7 @@
 //! handles of metrics are cached: looking a metric up by its labels costs more than counting.
 
 use super::paths::ApiRoute;
-use crate::app::CallerName;
+use crate::app::{CallerName, SignInFault};
 use crate::gateway::RateLeft;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_store::record::Replay;
@@ -45,7 +45,10 @@ impl RequestMeters {
 /// What was learnt about a request while it was handled.
 #[derive(Default)]
 pub(super) struct Seen {
+    /// The account and connection of the API key, even if it is rejected.
     pub(super) caller: Option<(AccountId, ConnectionId)>,
+    /// Why the credentials were rejected, for the record only.
+    pub(super) sign_in_fault: Option<SignInFault>,
     /// The API key.
     pub(super) key: CallerName<'static>,
     pub(super) rate_left: Option<RateLeft>,
