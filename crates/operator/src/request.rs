@@ -53,7 +53,7 @@ pub struct RequestView {
     /// `http`, `submit` or `bind`.
     #[schema(examples("http"))]
     pub kind: String,
-    /// What was called.
+    /// What was called: method and path. An unknown path is cut and without its query.
     #[schema(examples("POST /api/v1/sms"))]
     pub operation: String,
     /// The API key or system_id as given.

@@ -1,9 +1,10 @@
 //! What the request log says about requests, for the operator, and what their caller does not get to know.
 
-use crate::client::Reply;
+use crate::client::{Reply, bearer};
 use crate::fixture::{Opening, SECRET, Service};
 use crate::test_customers::{ACCOUNT_CLOSED, ACME, CLOSED, EXPIRING, REVOKED};
 use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::phone::hide_numbers;
 use hermod_store::record::{RequestEntry, RequestFilter, Scope};
 use std::time::Duration;
 
@@ -68,5 +69,27 @@ async fn invalid_credentials_are_told_apart_in_the_log_and_not_to_the_caller() {
         assert_eq!((entry.code.as_deref(), &*entry.reason), (Some("INVALID_API_KEY"), reason), "{key}");
         assert_eq!(entry.account.zip(entry.connection), owner, "{key}");
         assert!(!format!("{entry:?}").contains(SECRET), "{entry:?}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_path_is_logged_without_query_and_numbers_up_to_its_bound() {
+    let service = service().await;
+    let authorization = bearer(ACME);
+    let headers = [("Authorization", authorization.as_str())];
+    let long = format!("/{}", "x".repeat(300));
+    let cut = format!("GET /{}…", "x".repeat(99));
+    let number = "+491512345678";
+    let masked = format!("GET /api/v1/to/{}", hide_numbers(number));
+    for (path, expect) in [
+        ("/api/v2/sms?secret=s3cret&to=491512345678".to_owned(), "GET /api/v2/sms"),
+        (format!("/api/v1/to/{number}"), masked.as_str()),
+        (long, cut.as_str()),
+    ] {
+        let reply = service.client().await.call("GET", &path, &headers, b"").await;
+        assert_eq!((reply.status, reply.code()), (404, "NOT_FOUND"), "{path}");
+        let log = service.rejected().await;
+        let entry = log.last().unwrap();
+        assert_eq!((&*entry.operation, &*entry.reason), (expect, "This path does not exist."));
     }
 }

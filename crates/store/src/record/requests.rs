@@ -37,7 +37,7 @@ pub struct RequestEntry {
     pub account: Option<AccountId>,
     pub connection: Option<ConnectionId>,
     pub kind: RequestKind,
-    /// What was called: `POST /api/v1/sms`, `submit_sm`, `bind_transceiver`.
+    /// What was called: `POST /api/v1/sms`, `submit_sm`, `bind_transceiver`. An unknown path is cut and without its query.
     pub operation: Box<str>,
     /// The API key or `system_id` as given, cut and without control characters.
     pub who: Box<str>,

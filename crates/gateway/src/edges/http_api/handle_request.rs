@@ -18,13 +18,17 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
+use hermod_domain::phone::hide_numbers;
 use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
 use hermod_store::record::RequestKind;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Retry-After in seconds. The bucket refills continuously, so one second is enough at any rate.
 const RATE_RETRY_S: u32 = 1;
+/// The most characters of an unknown path that are logged.
+const PATH_CHARS_MAX: usize = 100;
 
 /// Shared by the requests of one router.
 pub(super) struct Edge {
@@ -111,6 +115,27 @@ fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
     );
 }
 
+/// What was called, for the record: method and path template. An unknown path is written as it is, without its query, which may have
+/// secrets in it, and with phone numbers masked.
+struct Called<'a> {
+    route: ApiRoute,
+    head: &'a Parts,
+}
+
+impl fmt::Display for Called<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Called { route, head } = self;
+        if *route != ApiRoute::Unknown {
+            return write!(f, "{} {}", head.method, route.template());
+        }
+        let path = head.uri.path();
+        let shown = |character: char| if character.is_control() { '?' } else { character };
+        let begin: String = path.chars().take(PATH_CHARS_MAX).map(shown).collect();
+        let more = if path.chars().nth(PATH_CHARS_MAX).is_some() { "…" } else { "" };
+        write!(f, "{} {}{more}", head.method, hide_numbers(&begin))
+    }
+}
+
 /// Returns what the log says about a rejection: the words that the caller got, but of invalid credentials what is wrong with them.
 fn rejection(refusal: &Refusal, seen: &Seen) -> Rejection {
     let rejection = Rejection::of(refusal);
@@ -135,7 +160,7 @@ fn note(
     let Seen { caller, key, message, replay, .. } = seen;
     let answered = AnsweredRequest {
         kind: RequestKind::Http,
-        operation: &format_args!("{} {}", head.method, route.template()),
+        operation: &Called { route, head },
         caller: *caller,
         who: key.clone(),
         address: peer,
