@@ -168,9 +168,7 @@ impl Refusal {
                  from [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true."
                     .into()
             }
-            Refusal::AccountSuspended => {
-                "The account is suspended and cannot send. The client portal says why.".into()
-            }
+            Refusal::AccountSuspended => "The account is suspended. The client portal says why.".into(),
             Refusal::VerificationRequired => {
                 "The account must complete its identity verification before it can send.".into()
             }

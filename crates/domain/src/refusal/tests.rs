@@ -77,7 +77,7 @@ fn forbidden_request_is_refused_with_its_remedy() {
     );
     check(
         Refusal::AccountSuspended,
-        "Permanent | ACCOUNT_SUSPENDED: The account is suspended and cannot send. The client portal says why.",
+        "Permanent | ACCOUNT_SUSPENDED: The account is suspended. The client portal says why.",
     );
     check(
         Refusal::VerificationRequired,
