@@ -89,8 +89,7 @@ pub fn explain_rejection(
     (fault, owner)
 }
 
-/// Returns the account of a connection that may be used, or why it may not. A further state of accounts that rejects their
-/// requests, such as suspended (issue 33), is checked here and gets a variant of [`SignInFault`].
+/// Returns the account of a connection that may be used, or why it may not. A suspended account may still read.
 fn check_open(catalogue: &Catalogue, connection: ConnectionId) -> Result<AccountId, SignInFault> {
     let found = catalogue.connection(connection).ok_or(SignInFault::ConnectionClosed)?;
     let account = catalogue.account(found.account).ok_or(SignInFault::AccountClosed)?;
