@@ -172,7 +172,7 @@ fn print_secrets(secrets: &[Made]) {
             // An error of the terminal is ignored: another secret can be generated.
             let _ = output::print(&format!("New secret for {what}, shown only now: {}\n", secret.reveal()));
         } else {
-            tracing::warn!(key, "A secret was generated and not printed: for another: {again}");
+            tracing::warn!(key, "A secret was generated and not printed: {again} makes another");
         }
     }
 }

@@ -9,7 +9,7 @@ use hermod_engine::commands::{
     AnyCommand, ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook, RetryWaitingWebhooks,
 };
 use hermod_engine::ops::{
-    AfterAttempt, AttemptOutcome, Endpoint, GiveUpReason, SettledAttempt, WebhookAttempt,
+    AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason, SettledAttempt, WebhookAttempt,
 };
 use hermod_engine::tables::EventKey;
 use hermod_engine::webhooks::WebhookResults;
