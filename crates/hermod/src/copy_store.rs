@@ -69,7 +69,7 @@ impl CopyStoreArgs {
                 return Err(data_folder::missing(&folder.folder));
             }
             Direction::ToServer => StoreContents::InUse,
-            Direction::ToFolder => StoreContents::Claimed,
+            Direction::ToFolder => StoreContents::OnServer,
         };
         // Both sides belong to this pepper: without it no secret in the store works.
         let pepper = Pepper::load(&folder, contents).map_err(Failure::failed)?.fingerprint();

@@ -275,6 +275,10 @@ pub enum CopyError {
         "the store on {0} belongs to another pepper than this data folder; copy pepper.key from a node that works with the store, or name it with [data] pepper_file or HERMOD_PEPPER"
     )]
     OtherPepperOfSource(String),
+    #[error(
+        "the store in {0} belongs to another pepper than the one that was found; copy pepper.key back from a backup of this folder, or name the right one with [data] pepper_file or HERMOD_PEPPER"
+    )]
+    OtherPepperOfFolder(String),
     #[error("the table {table} cannot be copied: {reason}")]
     UnknownTable { table: String, reason: String },
     #[error(

@@ -17,7 +17,7 @@ pub struct Opened {
 }
 
 /// Opens a data folder, creating it if missing. Blocking: it recovers the state. Fails with
-/// [`PepperError::OfAnotherStore`] if the store on a server belongs to another pepper; an empty one belongs to the first.
+/// [`PepperError::OfAnotherStore`] if the store belongs to another pepper; a new one belongs to the first.
 pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let opened = open_unclaimed(config, clock)?;
     if !opened.store.claim_pepper(opened.pepper.fingerprint())? {
@@ -36,9 +36,11 @@ pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartErr
     Numbers::embedded();
     let now = clock_check::check(clock.now())?;
     let folder = config.data.folder.clone();
+    let server = config.data.store.server()?;
+    let is_on_server = server.is_some();
     let options = OpenOptions {
         folder: folder.clone(),
-        server: config.data.store.server()?.map(|server| as_node(server, config, clock)).transpose()?,
+        server: server.map(|server| as_node(server, config, clock)).transpose()?,
         low_water_bytes: config.data.low_water.0,
         in_doubt_wait: config.messages.in_doubt_wait.into(),
         record: config.record.enabled,
@@ -49,9 +51,9 @@ pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartErr
     let _ = std::fs::remove_dir_all(folder.join(AUDIT_COPY_FOLDER));
     let claimed = store.pepper_fingerprint()?;
     let contents = match claimed {
-        Some(_) => StoreContents::Claimed,
+        Some(_) if is_on_server => StoreContents::OnServer,
         None if store.was_empty() => StoreContents::Empty,
-        None => StoreContents::InUse,
+        Some(_) | None => StoreContents::InUse,
     };
     let pepper = Pepper::load(&config.data, contents)?;
     if claimed.is_some_and(|claimed| claimed != pepper.fingerprint()) {
@@ -74,7 +76,7 @@ fn as_node(server: Server, config: &Config, clock: &Clock) -> Result<Server, Sta
     let own = socket.local_addr().map_err(failed)?;
     let address = address.clone().unwrap_or_else(|| own.to_string());
     // Never made here: every node needs the same.
-    let key = Pepper::load(&config.data, StoreContents::Claimed)?.node_key();
+    let key = Pepper::load(&config.data, StoreContents::OnServer)?.node_key();
     let clock = clock.clone();
     Ok(server.as_node(NodeOptions {
         name: name.clone(),

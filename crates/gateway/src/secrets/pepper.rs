@@ -25,11 +25,11 @@ const FINGERPRINT: &[u8] = b"fingerprint of the pepper";
 /// Whether a store contains anything that depends on the pepper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreContents {
-    /// No account, key, connection or carrier was ever stored.
+    /// No account, key, connection or carrier was ever stored, and no pepper has claimed it.
     Empty,
     InUse,
-    /// It is on a server and has the fingerprint of its pepper.
-    Claimed,
+    /// It is on a server and has the fingerprint of its pepper, which all nodes need.
+    OnServer,
 }
 
 /// Why the pepper could not be loaded, and what to do about it.
@@ -38,7 +38,8 @@ pub enum PepperError {
     #[error(
         "{} is missing. Every API secret, bind password and carrier password in this data folder was stored with that key. \
          Copy pepper.key back from a backup of this folder. If there is none, write 32 random octets to that file \
-         (head -c 32 /dev/urandom) and set every secret and password again", .0.display()
+         (head -c 32 /dev/urandom), remove the fingerprint of the old one while no gateway runs \
+         (sqlite3 hermod.db 'DELETE FROM pepper_fingerprint'), and set every secret and password again", .0.display()
     )]
     Missing(PathBuf),
     #[error(
@@ -59,7 +60,8 @@ pub enum PepperError {
     Invalid { place: SecretSource },
     #[error(
         "{place} is not the pepper of this store: its API secrets, bind passwords and carrier passwords were stored with \
-         another one. Copy the pepper from a node that works with this store, or name its file in [data] pepper_file"
+         another one. Copy the right pepper from a backup of the data folder or from a node that works with this store, or name \
+         its file in [data] pepper_file"
     )]
     OfAnotherStore { place: SecretSource },
     #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
@@ -116,7 +118,7 @@ impl Pepper {
             (Err(error), StoreContents::InUse) if error.kind() == ErrorKind::NotFound => {
                 return Err(PepperError::Missing(path));
             }
-            (Err(error), StoreContents::Claimed) if error.kind() == ErrorKind::NotFound => {
+            (Err(error), StoreContents::OnServer) if error.kind() == ErrorKind::NotFound => {
                 return Err(PepperError::NotOnThisNode(path));
             }
             (Err(error), _) => return Err(PepperError::Unreadable { path, error }),

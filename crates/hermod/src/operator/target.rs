@@ -117,13 +117,23 @@ impl TargetArgs {
         Ok(Pepper::source(&self.settings()?.data).is_elsewhere())
     }
 
-    /// Returns the key of the audit log, or why there is none: the pepper is missing or cannot be read.
+    /// Returns the key of the audit log, or why there is none: the pepper is missing, cannot be read, or is that of another store.
     pub(crate) fn audit_key(&self) -> Result<Result<AuditKey, String>, Failure> {
-        let pepper = Pepper::load(&self.settings()?.data, StoreContents::Claimed);
-        Ok(pepper.map(|pepper| pepper.audit_key()).map_err(|error| match error {
-            PepperError::NotOnThisNode(path) => format!("{} is missing", path.display()),
-            error => error.to_string(),
-        }))
+        let data = self.settings()?.data;
+        let pepper = match Pepper::load(&data, StoreContents::OnServer) {
+            Ok(pepper) => pepper,
+            Err(PepperError::NotOnThisNode(path)) => {
+                return Ok(Err(format!("{} is missing", path.display())));
+            }
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        // A store that cannot be read is reported by the audit.
+        let claimed = running::Store::pepper_of(&data.folder, self.server()?.as_ref()).ok().flatten();
+        if claimed.is_some_and(|claimed| claimed != pepper.fingerprint()) {
+            let place = Pepper::source(&data);
+            return Ok(Err(PepperError::OfAnotherStore { place }.to_string()));
+        }
+        Ok(Ok(pepper.audit_key()))
     }
 
     pub(crate) fn wants_json(&self) -> bool {

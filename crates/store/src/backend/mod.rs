@@ -8,23 +8,24 @@ pub(crate) mod writing;
 use crate::audit;
 use crate::audit::report::AuditReport;
 use crate::error::StoreError;
+pub use crate::postgres::BindSlot;
 pub(crate) use crate::postgres::lease::{BootTime, Lease, RENEW_EVERY};
 pub use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 pub use crate::postgres::server::{NodeKey, NodeListener, NodeOptions, NodeRun, Server};
 pub(crate) use crate::postgres::server::{SentBy, run_on_thread};
 use crate::postgres::{self, PostgresDatabase, WritingSession};
-pub use crate::postgres::{BindSlot, PepperFingerprint};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, NodesStatus};
 pub(crate) use crate::postgres::{migrate as migrate_server, schema_status};
 use crate::record::database::source::RecordSource;
 pub use crate::sql::account_statement::STATEMENT_ENTRIES_MAX;
 pub(crate) use crate::sql::erasure_scopes::ErasureScopes;
 pub(crate) use crate::sql::nodes::KeptOutcomes;
+pub use crate::sql::pepper::PepperFingerprint;
 pub(crate) use crate::sql::read_results;
 use crate::sql::read_results::StorePosition;
 use crate::sql::readers::Readers;
 use crate::sql::{Connection, SqlTables};
-use crate::sql::{catalogue, errors, nodes, reports};
+use crate::sql::{catalogue, errors, nodes, pepper, reports};
 use crate::sqlite::database::Database;
 pub(crate) use crate::sqlite::recovery::check_live_journal;
 pub use crate::sqlite::salvage::Salvage;
@@ -103,6 +104,17 @@ pub(crate) fn audit_server(server: &Server, key: Option<AuditKey>) -> Result<Aud
     audit::audit_connection(&postgres::auditor(server)?.into(), key)
 }
 
+/// Returns the fingerprint of the pepper that the store of a folder belongs to, also while a gateway uses it; none if no gateway
+/// has claimed it yet.
+pub(crate) fn pepper_of_folder(folder: &Path) -> Result<Option<PepperFingerprint>, StoreError> {
+    Ok(pepper::read(&schema::open_existing(folder)?).map_err(TableError::from)?)
+}
+
+/// Does the same for the store of a server.
+pub(crate) fn pepper_of_server(server: &Server) -> Result<Option<PepperFingerprint>, StoreError> {
+    Ok(pepper::read(&postgres::auditor(server)?.into()).map_err(TableError::from)?)
+}
+
 /// Copies the database of a folder that no gateway uses into a new file.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     recovery::complete_database(folder)?;
@@ -161,21 +173,22 @@ impl Backend {
         }
     }
 
-    /// Returns the fingerprint of the pepper that the store belongs to, if it knows one.
+    /// Returns the fingerprint of the pepper that the store belongs to; none if no gateway has claimed it yet.
     pub(crate) fn pepper_fingerprint(&self) -> Result<Option<PepperFingerprint>, StoreError> {
-        match &self.place {
-            // Its pepper is in the same folder, or named in the settings.
-            Place::Sqlite(_) => Ok(None),
-            Place::Postgres(database) => database.pepper(),
-        }
+        Ok(pepper::read(&self.beside_writer()?).map_err(TableError::from)?)
     }
 
     /// Claims the store for a pepper. Returns false if it belongs to another one.
     pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-        match &self.place {
-            Place::Sqlite(_) => Ok(true),
-            Place::Postgres(database) => database.claim_pepper(fingerprint),
-        }
+        Ok(pepper::claim(&self.beside_writer()?, fingerprint).map_err(TableError::from)?)
+    }
+
+    /// Returns a connection for short statements, which are not in a batch.
+    fn beside_writer(&self) -> Result<Connection, StoreError> {
+        Ok(match &self.place {
+            Place::Sqlite(database) => database.beside_writer()?,
+            Place::Postgres(database) => database.beside_writer()?.into(),
+        })
     }
 
     /// Makes a copy durable that the writer has completed. Returns its size in bytes.

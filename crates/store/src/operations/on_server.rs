@@ -1,4 +1,4 @@
-//! Operations on the store of a server: its schema, the pepper that it belongs to, and copies from and to data folders.
+//! Operations on the store of a server: its schema, and copies from and to data folders. And the pepper that a store belongs to.
 
 use crate::backend;
 use crate::backend::PepperFingerprint;
@@ -44,8 +44,19 @@ impl Store {
         run_on_thread(|| backend::copying::copy_to_folder(server, folder, pepper, &mut on_step))
     }
 
-    /// Returns the fingerprint of the pepper that the store belongs to. None if no gateway has claimed it yet, and for the
-    /// embedded store, which does not know its pepper.
+    /// Returns the fingerprint of the pepper that the store of a folder, or of this server, belongs to, also while a gateway uses
+    /// it. None if no gateway has claimed it yet.
+    pub fn pepper_of(
+        folder: &Path,
+        server: Option<&Server>,
+    ) -> Result<Option<PepperFingerprint>, StoreError> {
+        match server {
+            Some(server) => run_on_thread(|| backend::pepper_of_server(server)),
+            None => backend::pepper_of_folder(folder),
+        }
+    }
+
+    /// Returns the fingerprint of the pepper that the store belongs to. None if no gateway has claimed it yet.
     pub fn pepper_fingerprint(&self) -> Result<Option<PepperFingerprint>, StoreError> {
         run_on_thread(|| self.inner.access.backend.pepper_fingerprint())
     }

@@ -1,10 +1,8 @@
-//! A server as a side of a copy of a store: checks that no gateway and no other copy uses it, and that its pepper is the right one.
+//! A server as a side of a copy of a store: checks that no gateway and no other copy uses it.
 
-use super::database::{PepperFingerprint, read_pepper};
 use super::membership::{check_unused, keep_nodes_away};
 use super::partitions;
 use super::schema::Schema;
-use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::postgres::server::Server;
 use crate::postgres::{PostgresError, Session};
@@ -18,33 +16,21 @@ const SOURCE_SETUP: &str =
      SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET client_min_messages = warning;";
 
 /// Opens the schema of a server to copy a store into it. Creates the schema and its tables. Fails if a gateway or another copy
-/// uses it, and if it belongs to another pepper.
-pub(crate) fn open_copy_target(
-    server: &Server,
-    fingerprint: PepperFingerprint,
-) -> Result<Session, StoreError> {
+/// uses it.
+pub(crate) fn open_copy_target(server: &Server) -> Result<Session, StoreError> {
     let target = Session::connect(server, TARGET_SETUP)?;
     Schema::new(&target, server).open()?;
     take_turn(&target, server)?;
-    if is_of_another(&target, fingerprint)? {
-        return Err(CopyError::OtherPepper(server.name()).into());
-    }
     Ok(target)
 }
 
 /// Opens the store of a server to copy it, and changes nothing there. No node can join until the connection ends. Fails if a
-/// gateway or another copy uses it, if it belongs to another pepper or has another schema version, and if it is a part of a store.
-pub(crate) fn open_copy_source(
-    server: &Server,
-    fingerprint: PepperFingerprint,
-) -> Result<Session, StoreError> {
+/// gateway or another copy uses it, if it has another schema version, and if it is a part of a store.
+pub(crate) fn open_copy_source(server: &Server) -> Result<Session, StoreError> {
     let source = Session::connect(server, SOURCE_SETUP)?;
     let schema = Schema::new(&source, server);
     schema.check_current()?;
     take_turn(&source, server)?;
-    if is_of_another(&source, fingerprint)? {
-        return Err(CopyError::OtherPepperOfSource(server.name()).into());
-    }
     schema.check_complete()?;
     Ok(source)
 }
@@ -67,8 +53,4 @@ pub(crate) fn make_partitions(
 fn take_turn(session: &Session, server: &Server) -> Result<(), StoreError> {
     keep_nodes_away(session, server)?;
     check_unused(session, server)
-}
-
-fn is_of_another(session: &Session, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-    Ok(read_pepper(session)?.is_some_and(|claimed| claimed != fingerprint))
 }

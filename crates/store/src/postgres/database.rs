@@ -1,5 +1,4 @@
-//! The connections to a store on PostgreSQL for readers, audits and commands, the lock on its data folder, and the fingerprint of the
-//! pepper that its secrets depend on.
+//! The connections to a store on PostgreSQL for readers, audits and commands, and the lock on its data folder.
 
 use super::membership::{Introduction, Member};
 use super::schema::Schema;
@@ -7,13 +6,10 @@ use crate::data_folder::lock::{self, FolderLock};
 use crate::error::StoreError;
 use crate::postgres::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::postgres::server::Server;
-use crate::postgres::{PostgresError, Session, values};
+use crate::postgres::{PostgresError, Session};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-/// Tells two peppers apart without revealing anything about them.
-pub type PepperFingerprint = [u8; 8];
 
 /// How long the server may take to answer a reader: longer than the statement timeout.
 const READ_MAX: Duration = Duration::from_secs(10);
@@ -84,16 +80,9 @@ impl PostgresDatabase {
         Ok((PostgresDatabase { server: server.clone(), lock }, member))
     }
 
-    /// Returns the fingerprint of the pepper that the store belongs to; none if no gateway has claimed it yet.
-    pub(crate) fn pepper(&self) -> Result<Option<PepperFingerprint>, StoreError> {
-        let session = Session::connect(&self.server, COMMAND_SETUP)?;
-        Ok(read_pepper(&session)?)
-    }
-
-    /// Claims the store for a pepper. Returns false if it belongs to another one.
-    pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
-        let session = Session::connect(&self.server, COMMAND_SETUP)?;
-        Ok(claim_pepper(&session, fingerprint)?)
+    /// Returns a connection for short statements beside the writer.
+    pub(crate) fn beside_writer(&self) -> Result<Session, PostgresError> {
+        Session::connect(&self.server, COMMAND_SETUP)
     }
 
     /// Returns a connection that reads.
@@ -105,18 +94,4 @@ impl PostgresDatabase {
     pub(crate) fn close(&self) {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
-}
-
-/// Returns the fingerprint; none before the first gateway has claimed the store for its pepper.
-pub(super) fn read_pepper(session: &Session) -> Result<Option<PepperFingerprint>, PostgresError> {
-    let rows = session.query("SELECT fingerprint FROM pepper_fingerprint", &[])?;
-    Ok(rows.first().map(|row| values::get(row, 0)).transpose()?)
-}
-
-/// Stores the fingerprint unless there is one. Returns whether the store now has this one: of several nodes that start
-/// together on an empty store, the first decides.
-pub(crate) fn claim_pepper(session: &Session, fingerprint: PepperFingerprint) -> Result<bool, PostgresError> {
-    let insert = "INSERT INTO pepper_fingerprint (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING";
-    session.execute(insert, &[&fingerprint])?;
-    Ok(read_pepper(session)? == Some(fingerprint))
 }

@@ -26,10 +26,7 @@ mod writing;
 pub use bind_slots::BindSlot;
 pub(crate) use bind_slots::BindSlots;
 pub(crate) use copying::{make_partitions, open_copy_source, open_copy_target};
-pub use database::PepperFingerprint;
-pub(crate) use database::{
-    PostgresDatabase, auditor, claim_pepper, migrate, schema_status, unchecked_auditor,
-};
+pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unchecked_auditor};
 pub(crate) use error::PostgresError;
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};
 pub(crate) use membership::{Member, NodeRow, NodesStatus, check_unused};

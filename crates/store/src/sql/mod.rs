@@ -40,6 +40,7 @@ pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
 pub(crate) mod part_rows;
 pub(crate) mod parts;
+pub(crate) mod pepper;
 pub(crate) mod purging;
 pub(crate) mod read_results;
 pub(crate) mod readers;

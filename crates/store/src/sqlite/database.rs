@@ -40,6 +40,11 @@ impl Database {
         schema::open_for_reading(&self.folder)
     }
 
+    /// Returns a connection for a short change beside the writer.
+    pub(crate) fn beside_writer(&self) -> Result<Connection, TableError> {
+        schema::open_beside_writer(&self.folder)
+    }
+
     /// Releases the lock on the folder. The writer is closed already: the database is left without a log, unless a process still
     /// reads it.
     pub(crate) fn close(&self) {

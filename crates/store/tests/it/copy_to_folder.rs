@@ -47,7 +47,9 @@ fn rows(folder: &Path) -> BTreeMap<String, Vec<String>> {
         let texts = statement.query_map([], |row| row.get(0)).expect("rows");
         texts.collect::<Result<_, _>>().expect("texts")
     };
-    let tables = texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'writer' ORDER BY 1");
+    let tables = texts(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('writer', 'pepper_fingerprint') ORDER BY 1",
+    );
     let of = |table: &String| {
         let mut columns = texts(&format!("SELECT name FROM pragma_table_info('{table}') ORDER BY 1"));
         if table == "timeline" {

@@ -200,13 +200,6 @@ async fn copy_is_refused_if_a_side_is_in_use_not_empty_or_another_store() {
 #[tokio::test]
 async fn store_belongs_to_the_first_pepper_of_those_that_claim_it_together() {
     let world = World::new().await;
-    if server(world.path()).is_none() {
-        assert!(
-            world.store.claim_pepper(PEPPER).expect("an answer"),
-            "the embedded store does not know its pepper"
-        );
-        return;
-    }
     assert_eq!(world.store.pepper_fingerprint().expect("an answer"), None);
     let claims: Vec<bool> = std::thread::scope(|threads| {
         let claim = |number: u8| {

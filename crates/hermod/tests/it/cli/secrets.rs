@@ -174,6 +174,47 @@ fn missing_or_empty_pepper_is_reported_by_every_command_and_never_replaced() {
 }
 
 #[test]
+fn pepper_of_another_store_is_refused_and_left_as_it_is() {
+    let fixture = OperatorFixture::without_gateway();
+    let provision = fixture.file("provision.toml");
+    fixture.apply(&[]);
+    let pepper = fixture.data().join("pepper.key");
+    let kept = std::fs::read(&pepper).unwrap();
+    std::fs::write(&pepper, [7; 32]).unwrap();
+    for args in [&["account", "list"][..], &["apply", path(&provision)]] {
+        fixture.assert_fails(args, 1, "pepper.key is not the pepper of this store");
+        fixture.assert_fails(args, 1, "Copy the right pepper from a backup of the data folder");
+    }
+    let settings = fixture.file("hermod.toml");
+    let text =
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n";
+    std::fs::write(&settings, text).unwrap();
+    let (code, _, stderr) = output_of(&mut hermod(&["serve", "--config", path(&settings)]));
+    assert_eq!((code, stderr.contains("is not the pepper of this store")), (1, true), "{stderr}");
+    let (code, out, _) = output_of(&mut hermod(&["audit", "--data-dir", path(&fixture.data())]));
+    assert!(out.contains("Not checked:") && out.contains("is not the pepper of this store"), "{out}");
+    assert_eq!(code, 3, "{out}");
+    assert_eq!(std::fs::read(&pepper).unwrap(), [7; 32]);
+    std::fs::write(&pepper, kept).unwrap();
+    assert!(fixture.run_ok(&["account", "list"]).contains("shop"));
+    fixture.apply(&[]);
+}
+
+#[test]
+fn new_pepper_claims_the_store_once_the_fingerprint_of_the_lost_one_is_removed() {
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    std::fs::write(fixture.data().join("pepper.key"), [7; 32]).unwrap();
+    let database = rusqlite::Connection::open(fixture.data().join("hermod.db")).unwrap();
+    assert_eq!(database.execute("DELETE FROM pepper_fingerprint", []).unwrap(), 1);
+    drop(database);
+    let (code, out, stderr) = fixture.run(&["account", "list"]);
+    assert!(code == 0 && out.contains("shop"), "{out}{stderr}");
+    std::fs::write(fixture.data().join("pepper.key"), [8; 32]).unwrap();
+    fixture.assert_fails(&["account", "list"], 1, "is not the pepper of this store");
+}
+
+#[test]
 fn backup_without_keys_serves_once_the_pepper_is_restored() {
     let fixture = OperatorFixture::without_gateway();
     fixture.apply(&[]);

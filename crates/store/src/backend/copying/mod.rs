@@ -10,9 +10,9 @@ use crate::error::CopyError;
 use crate::error::StoreError;
 use crate::postgres;
 use crate::postgres::HasSession as _;
-use crate::postgres::PepperFingerprint;
 use crate::postgres::server::Server;
 use crate::sql::copied_rows::{self, CopiedTable, in_transaction};
+use crate::sql::pepper::{self, PepperFingerprint};
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, Error, copy_progress as progress, nodes, params};
 use crate::sqlite::audit_head::AuditProof;
@@ -47,11 +47,13 @@ pub struct CopyReport {
 pub(crate) fn copy_to_server(
     folder: &Path,
     server: &Server,
-    pepper: PepperFingerprint,
+    fingerprint: PepperFingerprint,
     on_step: &mut dyn FnMut(CopyStep<'_>),
 ) -> Result<CopyReport, StoreError> {
     let (lock, source) = recovery::lock_completed(folder)?;
-    let target = Connection::from(postgres::open_copy_target(server, pepper)?);
+    check_pepper(&source, fingerprint, || CopyError::OtherPepperOfFolder(folder.display().to_string()))?;
+    let target = Connection::from(postgres::open_copy_target(server)?);
+    check_pepper(&target, fingerprint, || CopyError::OtherPepper(server.name()))?;
     let (of, place) = (nodes::store_position(&source)?, server.name());
     if !progress::is_unfinished(&target).map_err(TableError::from)? {
         if nodes::store_position(&target)?.id == of.id {
@@ -59,7 +61,7 @@ pub(crate) fn copy_to_server(
         }
         tables::check_empty(&target, &place)?;
         in_transaction(&target, || {
-            postgres::claim_pepper(target.session(), pepper)?;
+            pepper::claim(&target, fingerprint)?;
             tables::begin(&source, &target, of)
         })?;
     }
@@ -80,17 +82,22 @@ pub(crate) fn copy_to_server(
 pub(crate) fn copy_to_folder(
     server: &Server,
     folder: &Path,
-    pepper: PepperFingerprint,
+    fingerprint: PepperFingerprint,
     on_step: &mut dyn FnMut(CopyStep<'_>),
 ) -> Result<CopyReport, StoreError> {
     lock::make_folder(folder)?;
     let lock = FolderLock::take(folder)?;
-    let source = Connection::from(postgres::open_copy_source(server, pepper)?);
+    let source = Connection::from(postgres::open_copy_source(server)?);
+    check_pepper(&source, fingerprint, || CopyError::OtherPepperOfSource(server.name()))?;
     let snapshot = source.snapshot().map_err(TableError::from)?;
     let of = nodes::store_position(&source)?;
     let target = copy_target::open(folder, of, |target| {
-        in_transaction(target, || tables::begin(&source, target, of))
+        in_transaction(target, || {
+            pepper::claim(target, fingerprint)?;
+            tables::begin(&source, target, of)
+        })
     })?;
+    check_pepper(&target, fingerprint, || CopyError::OtherPepperOfFolder(folder.display().to_string()))?;
     let mut copying = Copying::open(&source, target, of, folder.display().to_string())?;
     copying.copy_rows(on_step)?;
     on_step(CopyStep::Comparing);
@@ -108,6 +115,18 @@ pub(crate) fn copy_to_folder(
     copy_target::finish(folder, target)?;
     drop(lock);
     Ok(report)
+}
+
+/// Fails if a side of a copy belongs to another pepper.
+fn check_pepper(
+    side: &Connection,
+    fingerprint: PepperFingerprint,
+    refusal: impl FnOnce() -> CopyError,
+) -> Result<(), StoreError> {
+    match pepper::read(side).map_err(TableError::from)? {
+        Some(claimed) if claimed != fingerprint => Err(refusal().into()),
+        _ => Ok(()),
+    }
 }
 
 /// A copy that is being made. No gateway uses its source or its target.

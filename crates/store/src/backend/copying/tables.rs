@@ -13,8 +13,9 @@ use hermod_engine::tables::{CarrierIdChange, CarrierIdRows as _, TableError};
 
 /// Not copied row by row: the store's id and its batches are set at the end of a copy.
 const WRITER: &str = "writer";
-/// The tables that only a server has: about its nodes, its schema and its pepper.
-const SERVER_ONLY: [&str; 7] =
+/// The tables that are not copied: those that only a server has, about its nodes and its schema, and the fingerprint of the pepper,
+/// which is written when the copy begins.
+const NOT_COPIED: [&str; 7] =
     ["applied", "bind_slot", "link_slot", "node", "outcome", "pepper_fingerprint", "store_schema"];
 /// The tables that have rows from the beginning, which are replaced by those of the source.
 const REPLACED: [&str; 3] = ["retention", "step_counter", "webhook_counter"];
@@ -43,7 +44,7 @@ pub(super) fn names(source: &Connection) -> Result<Vec<String>, TableError> {
     })?;
     let names = statement.query_map([], |row| row.get(0))?;
     let mut names: Vec<String> = names.collect::<crate::sql::Result<_>>()?;
-    names.retain(|name| name != WRITER && name != TEXTS && !SERVER_ONLY.contains(&name.as_str()));
+    names.retain(|name| name != WRITER && name != TEXTS && !NOT_COPIED.contains(&name.as_str()));
     if let Connection::Sqlite(_) = source {
         names.push(TEXTS.to_owned());
     }
@@ -58,7 +59,7 @@ pub(super) fn check_empty(target: &Connection, place: &str) -> Result<(), TableE
     let names = statement.query_map([], |row| row.get::<String>(0))?;
     for name in names {
         let name = name?;
-        if name == WRITER || SERVER_ONLY.contains(&name.as_str()) || REPLACED.contains(&name.as_str()) {
+        if name == WRITER || NOT_COPIED.contains(&name.as_str()) || REPLACED.contains(&name.as_str()) {
             continue;
         }
         if target.prepare(&format!("SELECT 1 FROM \"{name}\" LIMIT 1"))?.exists([])? {

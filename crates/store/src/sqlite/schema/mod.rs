@@ -105,6 +105,14 @@ pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> 
     Ok(connection)
 }
 
+/// Opens the database for a short change beside the writer, which waits for it: what no batch has and no journal needs. The commit
+/// is synced.
+pub(crate) fn open_beside_writer(folder: &Path) -> Result<Connection, TableError> {
+    let connection = open(&folder.join(FILE_NAME))?;
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")?;
+    Ok(connection)
+}
+
 /// Opens a file, which SQLite creates if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<Connection, TableError> {
     let connection = rusqlite::Connection::open(path)?;

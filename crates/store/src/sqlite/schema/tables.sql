@@ -214,6 +214,12 @@ CREATE TABLE webhook_past (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX webhook_failed ON webhook_past (account, kind, id) WHERE state > 1;
 
+-- The fingerprint of the pepper that the secrets in the catalogue depend on: no row or one.
+CREATE TABLE pepper_fingerprint (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    fingerprint BLOB    NOT NULL
+) STRICT;
+
 -- One row: the last event number. Receivers recognise events by their numbers, so none is used twice.
 CREATE TABLE webhook_counter (
     last        INTEGER NOT NULL
