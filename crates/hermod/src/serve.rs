@@ -8,14 +8,17 @@ use crate::{output, provision_file};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
-use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, StoreError};
+use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, Store, StoreError};
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use hermod_operator::api::OPERATOR_SIDE;
 use hermod_operator::entry::plan::Made;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,6 +35,9 @@ Examples:
 Settings that are not in the file have their defaults. At SIGTERM or SIGINT, /readyz is 503 for a while, then no connection
 is accepted, binds are unbound, requests in progress are finished, outstanding responses of carriers are awaited, the store
 is closed, and the exit code is 0. The times are in [shutdown].";
+
+/// A command uses the data folder for less than this.
+const IN_USE_LOG_AFTER: Duration = Duration::from_secs(1);
 
 /// Run the gateway
 #[derive(Args)]
@@ -51,7 +57,7 @@ impl ServeArgs {
 }
 
 async fn serve(config: Config) -> CommandResult {
-    // Files and addresses are checked before the store is opened.
+    // Files are checked before the store is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
     let wanted = wanted.map(|wanted| wanted.judged_by(config.webhooks.rules()));
@@ -61,33 +67,10 @@ async fn serve(config: Config) -> CommandResult {
         tracing::warn!("{warning}");
     }
     let clock = Clock::real();
-    let https = config.https.wanted();
-    let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;
-    let smpps = config.smpp.wanted_tls(&config.https);
-    let smpps = smpps
-        .map(|(address, files)| Tls::load(files, &[], clock.now()).map(|tls| (address, Arc::new(tls))))
-        .transpose()
-        .map_err(Failure::usage)?;
+    let addresses = Addresses::load(&config, &clock)?;
     let mut signals = Signals::listen()?;
-    let http = bind(config.http.listen, "change [http] listen").await?;
-    let https = match https {
-        Some((address, tls)) => Some((bind(address, "change [https] listen").await?, tls)),
-        None => None,
-    };
-    let smpp = match config.smpp.wanted_plain() {
-        Some(address) => Some(bind(address, "change [smpp] listen, or write allow_plain = false").await?),
-        None => None,
-    };
-    let smpps = match smpps {
-        Some((address, tls)) => Some((bind(address, "change [smpp] tls_listen").await?, tls)),
-        None => None,
-    };
-    let operations = match config.operations.listen {
-        Some(address) => Some(bind(address, "change [operations] listen").await?),
-        None => None,
-    };
-    let opened = tokio::select! {
-        opened = open_when_free(&config, &clock) => opened?,
+    let (Listeners { http, https, smpp, smpps, operations }, opened) = tokio::select! {
+        opened = open_when_free(&config, &addresses, &clock) => opened?,
         () = signals.wait_for_stop() => return Ok(()),
     };
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
@@ -127,21 +110,115 @@ fn log_addresses(running: &Running) {
     }
 }
 
-/// Opens the data folder, and waits while a command uses it.
-async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failure> {
-    let deadline = clock.moment().plus(IN_USE_WAIT_MAX);
+/// Where to listen, with the certificates.
+struct Addresses {
+    http: SocketAddr,
+    https: Option<(SocketAddr, Arc<Tls>)>,
+    smpp: Option<SocketAddr>,
+    smpps: Option<(SocketAddr, Arc<Tls>)>,
+    operations: Option<SocketAddr>,
+}
+
+struct Listeners {
+    http: TcpListener,
+    https: Option<(TcpListener, Arc<Tls>)>,
+    smpp: Option<TcpListener>,
+    smpps: Option<(TcpListener, Arc<Tls>)>,
+    operations: Option<TcpListener>,
+}
+
+impl Addresses {
+    /// Loads the certificates. Fails if one is not valid.
+    fn load(config: &Config, clock: &Clock) -> Result<Addresses, Failure> {
+        let https = config.https.wanted();
+        let https =
+            https.map(|(address, files)| Ok((address, load_certificate(files, clock)?))).transpose()?;
+        let smpps = config.smpp.wanted_tls(&config.https);
+        let smpps = smpps
+            .map(|(address, files)| Tls::load(files, &[], clock.now()).map(|tls| (address, Arc::new(tls))))
+            .transpose()
+            .map_err(Failure::usage)?;
+        Ok(Addresses {
+            http: config.http.listen,
+            https,
+            smpp: config.smpp.wanted_plain(),
+            smpps,
+            operations: config.operations.listen,
+        })
+    }
+
+    async fn bind(&self) -> Result<Listeners, Failure> {
+        let http = bind(self.http, "change [http] listen").await?;
+        let https = bind_tls(self.https.as_ref(), "change [https] listen").await?;
+        let smpp = match self.smpp {
+            Some(address) => Some(bind(address, "change [smpp] listen, or write allow_plain = false").await?),
+            None => None,
+        };
+        let smpps = bind_tls(self.smpps.as_ref(), "change [smpp] tls_listen").await?;
+        let operations = match self.operations {
+            Some(address) => Some(bind(address, "change [operations] listen").await?),
+            None => None,
+        };
+        Ok(Listeners { http, https, smpp, smpps, operations })
+    }
+}
+
+async fn bind_tls(
+    wanted: Option<&(SocketAddr, Arc<Tls>)>,
+    instead: &str,
+) -> Result<Option<(TcpListener, Arc<Tls>)>, Failure> {
+    match wanted {
+        Some((address, tls)) => Ok(Some((bind(*address, instead).await?, tls.clone()))),
+        None => Ok(None),
+    }
+}
+
+/// Binds the listeners and opens the data folder. While another process uses the folder, waits and holds no port: they may be
+/// those of a gateway that runs on the folder.
+async fn open_when_free(
+    config: &Config,
+    addresses: &Addresses,
+    clock: &Clock,
+) -> Result<(Listeners, Opened), Failure> {
+    let (log_at, deadline) = (clock.moment().plus(IN_USE_LOG_AFTER), clock.moment().plus(IN_USE_WAIT_MAX));
     let mut has_logged = false;
     loop {
-        match running::open(config, clock) {
-            Err(StartError::Store(StoreError::InUse(folder))) if clock.moment() < deadline => {
-                if !std::mem::replace(&mut has_logged, true) {
-                    let folder = folder.display();
-                    tracing::info!(%folder, "Another hermod process uses the data folder; waiting for it to end");
-                }
-                clock.sleep(IN_USE_LOOK).await;
-            }
-            opened => return opened.map_err(Failure::failed),
+        let in_use = match try_open(config, addresses, clock).await? {
+            Ok(opened) => return Ok(opened),
+            Err(in_use) => in_use,
+        };
+        let holder = Store::folder_holder(&config.data.folder).ok().flatten();
+        if clock.moment() >= deadline {
+            return Err(Failure::failed(match holder {
+                Some(holder) => format!("{in_use} (it is used by {holder})"),
+                None => in_use.to_string(),
+            }));
         }
+        if clock.moment() >= log_at && !std::mem::replace(&mut has_logged, true) {
+            let folder = config.data.folder.display();
+            let holder = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
+            tracing::warn!(%folder, "Another hermod process uses the data folder: waiting for {holder} to end");
+        }
+        clock.sleep(IN_USE_LOOK).await;
+    }
+}
+
+/// Binds the listeners and opens the data folder, unless another process uses the folder: then it returns the store's error, and
+/// no listener is bound.
+async fn try_open(
+    config: &Config,
+    addresses: &Addresses,
+    clock: &Clock,
+) -> Result<Result<(Listeners, Opened), StoreError>, Failure> {
+    let folder: &Path = &config.data.folder;
+    if Store::is_in_use(folder).map_err(Failure::failed)? {
+        return Ok(Err(StoreError::InUse(folder.to_owned())));
+    }
+    let listeners = addresses.bind().await?;
+    match running::open(config, clock) {
+        Ok(opened) => Ok(Ok((listeners, opened))),
+        Err(StartError::Store(error @ StoreError::InUse(_))) => Ok(Err(error)),
+        Err(error) => Err(Failure::failed(error)),
     }
 }
 

@@ -30,6 +30,7 @@ pub use backend::{
 };
 pub use data_folder::disk::{DiskSpace, LogSize};
 pub use data_folder::erasure_list::ERASURES_FILE;
+pub use data_folder::lock::FolderHolder;
 pub use error::{BackendError, CopyError, MigrationError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;

@@ -38,8 +38,8 @@ pub use crate::edges::webhooks::Resolver;
 /// For commands on a data folder.
 pub use hermod_domain::audit::AuditKey;
 pub use hermod_store::{
-    AUDIT_HEAD_FILE, AuditProof, AuditReport, CopyReport, CopyStep, ERASURES_FILE, MigrationKind,
-    MigrationStep, RecordAudit, Salvage, SchemaStatus, Server, Store, StoreError, Violation,
+    AUDIT_HEAD_FILE, AuditProof, AuditReport, CopyReport, CopyStep, ERASURES_FILE, FolderHolder,
+    MigrationKind, MigrationStep, RecordAudit, Salvage, SchemaStatus, Server, Store, StoreError, Violation,
 };
 
 /// How often due parts are released.

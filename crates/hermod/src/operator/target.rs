@@ -194,8 +194,10 @@ impl TargetArgs {
                 }
             }
             if clock.moment() >= deadline {
+                let holder = running::Store::folder_holder(&config.data.folder).ok().flatten();
+                let holder = holder.map(|holder| format!(" ({holder})")).unwrap_or_default();
                 return Err(Failure::failed(format!(
-                    "{} is in use by a hermod process whose operator API does not respond",
+                    "{} is in use by a hermod process{holder} whose operator API does not respond",
                     config.data.folder.display()
                 )));
             }

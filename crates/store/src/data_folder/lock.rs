@@ -3,8 +3,9 @@
 use crate::error::StoreError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use std::fmt;
 use std::fs::{DirBuilder, File, Permissions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
@@ -33,7 +34,39 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The lock, held until it is dropped or the process ends.
+/// The process that has a data folder open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderHolder {
+    /// Its id on its host, or in its container.
+    pub pid: u32,
+    /// The name of its host, if it is known.
+    pub host: Option<String>,
+}
+
+impl FolderHolder {
+    fn this_process() -> FolderHolder {
+        let host = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
+        FolderHolder { pid: std::process::id(), host: host.filter(|host| !host.is_empty()) }
+    }
+
+    /// Reads what the lock file says.
+    fn parse(text: &str) -> Option<FolderHolder> {
+        let mut lines = text.lines();
+        let pid = lines.next()?.parse().ok()?;
+        Some(FolderHolder { pid, host: lines.next().filter(|host| !host.is_empty()).map(str::to_owned) })
+    }
+}
+
+impl fmt::Display for FolderHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.host {
+            Some(host) => write!(f, "process {} on {host}", self.pid),
+            None => write!(f, "process {}", self.pid),
+        }
+    }
+}
+
+/// The lock, held until it is dropped or the process ends. Its file has the id of the process and the name of its host.
 pub(crate) struct FolderLock {
     _file: File,
 }
@@ -43,18 +76,41 @@ impl FolderLock {
     #[expect(clippy::disallowed_methods, reason = "flock has no form that waits for a limited time")]
     pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreError> {
         let path = folder.join(FILE_NAME);
-        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        // Not truncated: it says who has the lock.
+        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
         // A file that was copied here may have wider permissions.
         let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
         let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
         for _ in 0..TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(FolderLock { _file: file }),
+                Ok(()) => {
+                    // A full disk must not keep a gateway from starting.
+                    let _ = write_holder(&file, &FolderHolder::this_process());
+                    return Ok(FolderLock { _file: file });
+                }
                 Err(Errno::WOULDBLOCK) => std::thread::sleep(TRY_PAUSE),
                 Err(error) => return Err(StoreError::File { path, error: error.into() }),
             }
         }
         Err(StoreError::InUse(folder.to_owned()))
+    }
+}
+
+fn write_holder(mut file: &File, holder: &FolderHolder) -> std::io::Result<()> {
+    file.set_len(0)?;
+    let host = holder.host.as_deref().unwrap_or_default();
+    file.write_all(format!("{}\n{host}\n", holder.pid).as_bytes())
+}
+
+/// Returns the process that has this data folder open, if there is one and it is known.
+pub(crate) fn holder(folder: &Path) -> Result<Option<FolderHolder>, StoreError> {
+    if !is_in_use(folder)? {
+        return Ok(None);
+    }
+    let path = folder.join(FILE_NAME);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(FolderHolder::parse(&text)),
+        Err(error) => Err(StoreError::File { path, error }),
     }
 }
 
@@ -88,3 +144,7 @@ pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
         Err(error) => Err(StoreError::File { path, error: error.into() }),
     }
 }
+
+#[cfg(test)]
+#[path = "lock_tests.rs"]
+mod tests;

@@ -5,7 +5,7 @@ use crate::backend;
 use crate::backend::AuditProof;
 use crate::backend::Salvage;
 use crate::backend::{Server, run_on_thread};
-use crate::data_folder::lock;
+use crate::data_folder::lock::{self, FolderHolder};
 use crate::error::StoreError;
 use crate::operations::Store;
 use crate::sql::readers;
@@ -46,6 +46,11 @@ impl Store {
     /// Whether a process has this data folder open: a gateway, or a command that opened the folder itself.
     pub fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
         lock::is_in_use(folder)
+    }
+
+    /// Returns the process that has this data folder open, if there is one and it is known.
+    pub fn folder_holder(folder: &Path) -> Result<Option<FolderHolder>, StoreError> {
+        lock::holder(folder)
     }
 
     /// Copies the database into a new file and returns its size in bytes. The copy is durable when this returns, and contains

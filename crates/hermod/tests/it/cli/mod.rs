@@ -27,7 +27,8 @@ mod webhooks;
 use crate::gateways::free_address;
 use crate::real_time::wait_until;
 use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
-use process::{Caller, Process, path, run, start_demo, wait_until_serving};
+use operator_fixture::OperatorFixture;
+use process::{Caller, Process, hermod, path, run, start_demo, wait_until_serving};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -114,6 +115,43 @@ fn demo_prints_commands_and_rejects_other_data_folders() {
         (2, true),
         "{stderr}"
     );
+}
+
+#[test]
+fn second_gateway_on_a_folder_says_whom_it_waits_for_and_holds_no_port() {
+    let mut fixture = OperatorFixture::with_gateway();
+    let first = fixture.serving.take().expect("a gateway");
+    let second = free_address();
+    let settings = fixture.file("second.toml");
+    let text = format!(
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{second}\"\n"
+    );
+    std::fs::write(&settings, text).unwrap();
+    let start = |file: &str| {
+        let log = std::fs::File::create(fixture.file(file)).unwrap();
+        let mut command = hermod(&["serve", "--config", path(&settings)]);
+        command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
+    };
+    let said =
+        |file: &str, sentence: &str| std::fs::read_to_string(fixture.file(file)).unwrap().contains(sentence);
+    let mut waiting = start("log");
+    let sentence = format!("waiting for process {} on ", first.child.id());
+    wait_until("it says whom it waits for", || said("log", &sentence));
+    assert!(std::net::TcpStream::connect(second).is_err(), "it holds no port");
+    let mut ended = None;
+    wait_until("it gives up", || {
+        ended = waiting.try_wait().unwrap();
+        ended.is_some()
+    });
+    assert_eq!(ended.and_then(|status| status.code()), Some(1));
+    assert!(said("log", &format!("(it is used by process {} on ", first.child.id())));
+
+    let mut waiting = start("other.log");
+    wait_until("it waits", || said("other.log", &sentence));
+    drop(first);
+    wait_until_serving(&second.to_string());
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
 }
 
 #[test]
