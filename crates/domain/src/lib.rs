@@ -9,6 +9,7 @@ pub mod area;
 pub mod audit;
 pub mod carrier;
 pub mod catalogue;
+mod currency_codes;
 pub mod customer_request;
 pub mod erasure;
 pub mod expiring;

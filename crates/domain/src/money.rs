@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::currency_codes::CODES;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const DECIMALS: usize = 6;
@@ -149,18 +150,18 @@ impl<'de> Deserialize<'de> for Money {
     }
 }
 
-/// A currency code: three capital letters, as in ISO 4217. Any three letters are accepted.
+/// A currency: one of the codes of ISO 4217 that money is kept in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a currency must be three capital letters, such as EUR")]
+#[error("a currency must be a code of ISO 4217 in capital letters, such as EUR or USD")]
 pub struct CurrencyRefusal;
 
 impl Currency {
     pub fn parse(text: &str) -> Result<Currency, CurrencyRefusal> {
         let letters: [u8; 3] = text.as_bytes().try_into().map_err(|_| CurrencyRefusal)?;
-        if letters.iter().all(u8::is_ascii_uppercase) { Ok(Currency(letters)) } else { Err(CurrencyRefusal) }
+        if CODES.binary_search(&text).is_ok() { Ok(Currency(letters)) } else { Err(CurrencyRefusal) }
     }
 
     pub fn as_str(&self) -> &str {

@@ -57,9 +57,9 @@ fn arithmetic_is_exact_or_overflows() {
 }
 
 #[test]
-fn currency_is_three_capital_letters() {
+fn currency_is_a_code_of_iso_4217_in_capital_letters() {
     assert_eq!(Currency::parse("EUR").unwrap().as_str(), "EUR");
-    for text in ["", "EU", "EURO", "eur", "E R", "€"] {
+    for text in ["", "EU", "EURO", "eur", "E R", "€", "EUX"] {
         assert_eq!(Currency::parse(text), Err(CurrencyRefusal), "{text:?}");
     }
 }

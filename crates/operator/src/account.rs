@@ -34,7 +34,7 @@ pub struct WantedAccount {
     #[serde(deserialize_with = "checks::name")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop"))]
     pub name: String,
-    /// Cannot change later.
+    /// A code of ISO 4217. Cannot change later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(required, value_type = String, pattern = "^[A-Z]{3}$", examples("EUR"))]
     pub currency: Option<Currency>,
