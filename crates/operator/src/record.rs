@@ -9,6 +9,7 @@ use crate::input::{invalid, time};
 use crate::refusal::OperatorRefusal;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_domain::money::Currency;
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
@@ -89,6 +90,18 @@ impl Names {
         self.0.account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
     }
 
+    /// Returns the currency of an account that exists.
+    pub(crate) fn known_currency(&self, id: AccountId) -> Option<Currency> {
+        self.0.account(id).map(|view| view.account.currency)
+    }
+
+    /// Returns the currency of all accounts; none if they have several.
+    pub(crate) fn only_currency(&self) -> Option<Currency> {
+        let mut currencies = self.0.accounts().map(|(_, view)| view.account.currency);
+        let first = currencies.next()?;
+        currencies.all(|other| other == first).then_some(first)
+    }
+
     pub(crate) fn connection(&self, id: ConnectionId) -> String {
         self.0.connection_name(id).map_or_else(|| id.to_string(), str::to_owned)
     }
@@ -109,7 +122,7 @@ impl Names {
     }
 
     pub(crate) fn currency(&self, id: AccountId) -> String {
-        self.0.account(id).map(|view| view.account.currency.to_string()).unwrap_or_default()
+        self.known_currency(id).map(|currency| currency.to_string()).unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of, w
 use crate::refusal::OperatorRefusal;
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
+use hermod_domain::money::Currency;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
@@ -78,9 +79,13 @@ pub struct StatisticView {
     pub open: u64,
     /// Requests that were rejected.
     pub refused: u64,
-    /// What was charged. Over accounts of several currencies it is a plain sum.
-    pub spend: Amount,
-    pub refunded: Amount,
+    /// The currency of `spend` and `refunded`; null over accounts of several currencies.
+    #[schema(examples("EUR"))]
+    pub currency: Option<String>,
+    /// What was charged; null over accounts of several currencies, which are never added up. Ask for one account, or by account.
+    pub spend: Option<Amount>,
+    /// Null over accounts of several currencies.
+    pub refunded: Option<Amount>,
     /// Half of the delivered messages were delivered within this time, right within a fifth.
     pub p50_ms: Option<u64>,
     /// 95 of 100 were.
@@ -88,7 +93,14 @@ pub struct StatisticView {
 }
 
 impl StatisticView {
-    pub fn new(start: Option<Timestamp>, value: Option<String>, figures: &Figures) -> StatisticView {
+    /// `currency`: that of all accounts that the figures are of; none if they have several.
+    pub fn new(
+        start: Option<Timestamp>,
+        value: Option<String>,
+        figures: &Figures,
+        currency: Option<Currency>,
+    ) -> StatisticView {
+        let amount = |money| currency.map(|_| Amount(money));
         StatisticView {
             start: start.map(Timestamp::to_iso),
             value,
@@ -100,8 +112,9 @@ impl StatisticView {
             rejected: figures.rejected,
             open: figures.open(),
             refused: figures.refused,
-            spend: Amount(figures.spend),
-            refunded: Amount(figures.refunded),
+            currency: currency.map(|currency| currency.to_string()),
+            spend: amount(figures.spend),
+            refunded: amount(figures.refunded),
             p50_ms: figures.times.quantile(0.5).map(whole_ms),
             p95_ms: figures.times.quantile(0.95).map(whole_ms),
         }
@@ -208,11 +221,11 @@ pub async fn read_statistics(
     let Wanted { scope, query: parsed } = wanted(gateway, &query)?;
     let RecordQuery { resolution, by, from, until, .. } = parsed;
     let rows = gateway.store.record().statistics(scope, parsed).await?;
-    let names = Names::of(gateway);
+    let labels = Labels::of(gateway, scope, by);
     let items = if query.sum.unwrap_or(false) {
-        added_up(&names, by, rows)
+        added_up(&labels, rows)
     } else {
-        rows.iter().map(|row| row_view(&names, by, row)).collect()
+        rows.iter().map(|row| row_view(&labels, row)).collect()
     };
     Ok(StatisticsView {
         per: resolution_text(resolution).to_owned(),
@@ -224,21 +237,48 @@ pub async fn read_statistics(
     })
 }
 
-fn row_view(names: &Names, by: Dimension, row: &StatisticRow) -> StatisticView {
-    StatisticView::new(Some(row.start), value_text(names, by, &row.value), &row.figures)
+/// What the values of a query are called, and the currency of their money.
+struct Labels {
+    names: Names,
+    by: Dimension,
+    /// That of the account that the query is about, or of all accounts if they have the same one.
+    currency: Option<Currency>,
 }
 
-fn added_up(names: &Names, by: Dimension, rows: Vec<StatisticRow>) -> Vec<StatisticView> {
+impl Labels {
+    fn of(gateway: &Gateway, scope: Scope, by: Dimension) -> Labels {
+        let names = Names::of(gateway);
+        let currency = match scope {
+            Scope::Account(account) => names.known_currency(account),
+            Scope::All => names.only_currency(),
+        };
+        Labels { names, by, currency }
+    }
+
+    fn currency_of(&self, value: &Value) -> Option<Currency> {
+        match (self.by, value) {
+            (Dimension::Account, Value::Id(id)) => self.names.known_currency(AccountId::new(*id)),
+            _ => self.currency,
+        }
+    }
+
+    fn view(&self, start: Option<Timestamp>, value: &Value, figures: &Figures) -> StatisticView {
+        StatisticView::new(start, value_text(&self.names, self.by, value), figures, self.currency_of(value))
+    }
+}
+
+fn row_view(labels: &Labels, row: &StatisticRow) -> StatisticView {
+    labels.view(Some(row.start), &row.value, &row.figures)
+}
+
+fn added_up(labels: &Labels, rows: Vec<StatisticRow>) -> Vec<StatisticView> {
     let mut sums: BTreeMap<Value, Figures> = BTreeMap::new();
     for row in rows {
         sums.entry(row.value).or_default().add(&row.figures);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, figures)| std::cmp::Reverse((figures.accepted, figures.refused)));
-    let no_start: Option<Timestamp> = None;
-    sums.iter()
-        .map(|(value, figures)| StatisticView::new(no_start, value_text(names, by, value), figures))
-        .collect()
+    sums.iter().map(|(value, figures)| labels.view(None, value, figures)).collect()
 }
 
 fn value_text(names: &Names, by: Dimension, value: &Value) -> Option<String> {
@@ -280,15 +320,15 @@ impl Pages for StatisticPages {
             let end = self.next.plus(query.resolution.length() * PAGE_INTERVALS).min(query.until);
             let slice = RecordQuery { from: self.next, until: end, ..query.clone() };
             let rows = gateway.store.record().statistics(*scope, slice).await?;
-            let names = Names::of(gateway);
-            rows.iter().for_each(|row| push_statistic(csv, &row_view(&names, query.by, row)));
+            let labels = Labels::of(gateway, *scope, query.by);
+            rows.iter().for_each(|row| push_statistic(csv, &row_view(&labels, row)));
             self.next = end;
             Ok(end < query.until)
         })
     }
 }
 
-const STATISTIC_HEADINGS: [&str; 14] = [
+const STATISTIC_HEADINGS: [&str; 15] = [
     "start",
     "value",
     "accepted",
@@ -301,6 +341,7 @@ const STATISTIC_HEADINGS: [&str; 14] = [
     "refused",
     "spend",
     "refunded",
+    "currency",
     "p50_ms",
     "p95_ms",
 ];
@@ -317,8 +358,9 @@ fn push_statistic(csv: &mut String, row: &StatisticView) {
         Cell::Number(row.rejected.to_string()),
         Cell::Number(row.open.to_string()),
         Cell::Number(row.refused.to_string()),
-        Cell::Number(row.spend.to_string()),
-        Cell::Number(row.refunded.to_string()),
+        Cell::number(row.spend),
+        Cell::number(row.refunded),
+        Cell::text(row.currency.as_ref()),
         Cell::number(row.p50_ms),
         Cell::number(row.p95_ms),
     ];

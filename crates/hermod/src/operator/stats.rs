@@ -24,6 +24,8 @@ intervals still wait for a receipt. DELIVERED is the share of messages that have
 times from acceptance to delivery. Minutes are kept for 48 hours, hours for 90 days, days for 400 days.
 Times are UTC.";
 
+const SEVERAL_NOTE: &str = "The accounts have several currencies, which are not added up: --by account and --account NAME show spend.\n";
+
 /// Characters of the longest bar.
 const BAR_WIDTH: usize = 24;
 
@@ -94,7 +96,7 @@ const COLUMNS: [Column<Row>; 13] = [
     ("expired", Right, |row| unless_zero(row.row.expired)),
     ("open", Right, |row| unless_zero(row.row.open)),
     ("refused", Right, |row| unless_zero(row.row.refused)),
-    ("spend", Right, |row| if row.row.accepted == 0 { String::new() } else { row.row.spend.to_string() }),
+    ("spend", Right, |row| spend(&row.row)),
     ("p50", Right, |row| row.row.p50_ms.map(time).unwrap_or_default()),
     ("p95", Right, |row| row.row.p95_ms.map(time).unwrap_or_default()),
     ("", Left, |row| bar(row.count, row.most, BAR_WIDTH)),
@@ -121,13 +123,27 @@ fn statistics_text(view: &StatisticsView) -> String {
     let table = table_of(&columns, &rows, "No messages in this time.");
     let total: u64 = view.items.iter().map(count).sum();
     let what = if view.by == "refusal" { "rejected requests" } else { "messages" };
+    let note = if view.items.iter().any(has_several_currencies) { SEVERAL_NOTE } else { "" };
     format!(
-        "{table}\n{total} {what} from {} to {}, counted per {}.\n{}",
+        "{table}\n{note}{total} {what} from {} to {}, counted per {}.\n{}",
         view.since,
         view.until,
         view.per,
         behind(view.record)
     )
+}
+
+fn has_several_currencies(row: &StatisticView) -> bool {
+    row.accepted > 0 && row.spend.is_none()
+}
+
+fn spend(row: &StatisticView) -> String {
+    match (&row.spend, &row.currency) {
+        _ if row.accepted == 0 => String::new(),
+        (None, _) => "(several)".to_owned(),
+        (Some(spend), None) => spend.to_string(),
+        (Some(spend), Some(currency)) => format!("{spend} {currency}"),
+    }
 }
 
 fn unless_zero(count: u64) -> String {

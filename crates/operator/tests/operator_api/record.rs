@@ -104,8 +104,33 @@ async fn statistics_count_accepted_messages_by_value() {
             (&value, &json!(3), &json!(3)),
             "{query}: {body}"
         );
-        assert_eq!(row["spend"].to_string(), "0.15", "{query}");
+        assert_eq!(
+            (row["spend"].to_string(), &row["currency"]),
+            ("0.15".to_owned(), &json!("EUR")),
+            "{query}"
+        );
     }
+}
+
+#[tokio::test]
+async fn money_of_several_currencies_is_never_added_up() {
+    let (fixture, _) = fixture().await;
+    fixture.put("/accounts/other", json!({"currency": "USD"})).await;
+    for (query, expect) in [
+        ("sum=true", json!([null, null, null])),
+        ("by=country&sum=true", json!([null, null, null])),
+        ("by=account&sum=true", json!(["EUR", 0.15, 0])),
+        ("account=shop&by=country&sum=true", json!(["EUR", 0.15, 0])),
+    ] {
+        let body = fixture.get(&format!("/statistics?{query}")).await.body;
+        let row = &body["items"][0];
+        assert_eq!(json!([row["currency"], row["spend"], row["refunded"]]), expect, "{query}: {body}");
+        assert_eq!(row["accepted"], 3, "{query}");
+    }
+    let csv = fixture.get("/statistics.csv?by=account").await.text;
+    assert!(csv.starts_with("start,value,") && csv.contains(",0.15,0,EUR,"), "{csv}");
+    let csv = fixture.get("/statistics.csv").await.text;
+    assert!(!csv.contains("0.15") && csv.contains(",,,,"), "{csv}");
 }
 
 #[tokio::test]
