@@ -46,6 +46,9 @@ pub struct WantedPrice {
     /// In the currency of the sending account.
     #[schema(required, value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
     pub per_part: Option<Money>,
+    /// Allows a price of 0. Without effect on other prices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// For this account only.
     pub account: Option<String>,
@@ -82,19 +85,26 @@ impl FileEntry for WantedPrice {
     }
 
     fn document(&self, draft: &mut Draft<'_>, _: Option<&Price>) -> Result<Price, ProvisionRefusal> {
-        let WantedPrice { prefix, network, mcc, country, per_part, account, from } = self;
+        let WantedPrice { prefix, network, mcc, country, per_part, free, account, from } = self;
         let what = format!("price \"{}\"", self.name());
         if self.area().is_none() {
             return Err(ProvisionRefusal::about(&what, names::ONE_AREA));
         }
         let account = draft.find_account(account.as_deref(), &what)?;
+        let per_part = required(per_part, &what, "per_part")?;
+        if per_part == Money::ZERO && !free {
+            return Err(ProvisionRefusal::about(
+                &what,
+                "is 0: if messages are to cost nothing, say so with free = true",
+            ));
+        }
         Ok(Price {
             account,
             prefix: *prefix,
             network: *network,
             mcc: *mcc,
             country: *country,
-            per_part: required(per_part, &what, "per_part")?,
+            per_part,
             from: *from,
         })
     }
@@ -102,7 +112,8 @@ impl FileEntry for WantedPrice {
     fn shown(_: &str, document: Price, names: &EntryNames) -> WantedPrice {
         let Price { account, prefix, network, mcc, country, per_part, from } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), account, from }
+        let free = per_part == Money::ZERO;
+        WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), free, account, from }
     }
 }
 

@@ -97,14 +97,15 @@ Examples:
   hermod price set shop/49@2027-01-01 per_part=0.0375
   hermod price set US per_part=0.01
   hermod price set 262-01 per_part=0.06
+  hermod price set shop/DE per_part=0 free=true
   hermod price remove shop/49@2027-01-01
 
 The name of a price is [ACCOUNT/]AREA[@FROM]. AREA is a country (US), a prefix (49, or * for every
 number), a mobile network (262-01) or a mobile country code (mcc262); FROM is the UTC day or time
 from which it applies. A price is in the currency of the sending account. The most specific price
 applies: network, longest prefix, mcc, country, *. Prices of an account precede general ones, and of
-several with a start date the latest that has begun applies. hermod lookup shows the price of a
-number.";
+several with a start date the latest that has begun applies. A price of 0 needs free=true. hermod
+lookup shows the price of a number.";
 
 const NUMBER_HELP: &str = "\
 Examples:

@@ -53,6 +53,10 @@ async fn inconsistent_file_is_rejected_completely() {
             "[[carrier]]\nname = \"x\"\naddress = \"h:1\"\nsystem_id = \"s\"\nwindow = 1\nrate = 1",
             "carrier \"x\" is new and has no password; write \"\" for an empty one",
         ),
+        (
+            "[[price]]\nprefix = \"49\"\nper_part = 0",
+            "price \"49\" is 0: if messages are to cost nothing, say so with free = true",
+        ),
         ("[[price]]\nper_part = 1", "price \"?\" needs exactly one of prefix, network, mcc and country"),
         (
             "[[price]]\nper_part = 1\nmcc = 262\nnetwork = \"262-01\"",
