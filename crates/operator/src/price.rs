@@ -1,6 +1,6 @@
 //! Price entries: the price of a part by prefix, network, MCC or country, for all accounts or one, from a day on.
 
-use crate::entry::documents::EntryNames;
+use crate::entry::documents::{self, EntryNames};
 use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{names, values};
@@ -13,6 +13,7 @@ use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use utoipa::ToSchema;
 
 /// The price of one part, in the currency of the sending account. Needs exactly one of `prefix`, `network`, `mcc` and
@@ -115,6 +116,38 @@ impl FileEntry for WantedPrice {
         let free = per_part == Money::ZERO;
         WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), free, account, from }
     }
+}
+
+/// Returns a warning about each written price that has begun and is not in force, because another price for the same destinations
+/// began later.
+pub(crate) fn warnings(draft: &Draft<'_>) -> Vec<String> {
+    // Most changes write none: skip reading all prices.
+    if draft.written_of(Kind::Price).next().is_none() {
+        return Vec::new();
+    }
+    // A price without a start was always valid.
+    let start = |price: &Price| price.from.unwrap_or(Timestamp::EPOCH);
+    let destinations = |Price { account, prefix, network, mcc, country, .. }: &Price| {
+        Some((*account, Area::one_of(*prefix, *network, *mcc, *country)?))
+    };
+    let mut begun = HashMap::new();
+    let mut in_force = HashMap::new();
+    for (name, row) in draft.rows_of(Kind::Price) {
+        let Ok(price) = documents::read::<Price>(row) else { continue };
+        let Some(to) = destinations(&price).filter(|_| start(&price) <= draft.now) else { continue };
+        begun.insert(name, to);
+        let latest = in_force.entry(to).or_insert((start(&price), name));
+        if start(&price) > latest.0 {
+            *latest = (start(&price), name);
+        }
+    }
+    let warning = |name: &str| {
+        let (_, latest) = in_force.get(begun.get(name)?)?;
+        (*latest != name).then(|| {
+            format!("price \"{name}\" has no effect now: price \"{latest}\" begins later and stays in force")
+        })
+    };
+    draft.written_of(Kind::Price).filter_map(warning).collect()
 }
 
 impl WantedPrice {

@@ -18,6 +18,7 @@ use crate::entry::mentioned_fields::Mentioned;
 use crate::entry::plan::Plan;
 use crate::key::check_number_of_keys;
 use crate::kind::{Kind, kinds};
+use crate::price;
 use crate::refusal::{ProvisionError, ProvisionRefusal};
 use crate::sender::check_lookalikes;
 use crate::setup::file_entries::{Removal, WantedSetup};
@@ -79,7 +80,10 @@ fn plan(
     }
     check_lookalikes(&draft, &wanted.senders)?;
     check_number_of_keys(&draft)?;
-    draft.finish()
+    let not_in_force = price::warnings(&draft);
+    let mut plan = draft.finish()?;
+    plan.warnings.extend(not_in_force);
+    Ok(plan)
 }
 
 macro_rules! make_bring_setup {

@@ -5,6 +5,7 @@ mod carriers;
 mod documentation;
 mod invalid_values;
 mod json;
+mod prices;
 mod rejected_files;
 mod three_way;
 mod values;

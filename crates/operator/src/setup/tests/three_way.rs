@@ -16,7 +16,7 @@ const SHOP: &str = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nverified =
                     [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
 
 /// Changes fields of an entry as a command or the operator API does.
-async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
+pub(super) async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
     let rows = store.setup().rows().await.unwrap();
     let before = shown_one(&rows, kind, name).unwrap().expect("it is there");
     let (_, wanted) = wanted_entry(kind, name, merged(before, patch.as_object().unwrap().clone())).unwrap();
@@ -30,7 +30,7 @@ async fn removed_by_command(store: &Store, kind: Kind, name: &str) {
     carry_out(store, &plan, NOW).await.unwrap();
 }
 
-async fn field(store: &Store, kind: Kind, name: &str, field: &str) -> Value {
+pub(super) async fn field(store: &Store, kind: Kind, name: &str, field: &str) -> Value {
     let rows = store.setup().rows().await.unwrap();
     let entry = shown_one(&rows, kind, name).unwrap().expect("it is there");
     entry.get(field).cloned().unwrap_or_default()
