@@ -13,7 +13,7 @@ use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
 
 /// The price of one part, in the currency of the sending account. Needs exactly one of `prefix`, `network`, `mcc` and
@@ -150,8 +150,34 @@ pub(crate) fn warnings(draft: &Draft<'_>) -> Vec<String> {
     draft.written_of(Kind::Price).filter_map(warning).collect()
 }
 
+/// Returns which of the prices with these names are in force at a time, such as `2027-01-01`: of those for the same account and
+/// destinations the latest that has begun. Fails if the text is not a time.
+pub fn in_force_at<'n>(
+    names: impl IntoIterator<Item = &'n str>,
+    at: &str,
+) -> Result<HashSet<&'n str>, String> {
+    let at = values::when_of(at).ok_or_else(|| format!("\"{at}\" is not {}", values::WHEN_FORM))?;
+    let mut in_force: HashMap<&str, (Timestamp, &str)> = HashMap::new();
+    for name in names {
+        let (to, from) = match name.split_once('@') {
+            Some((to, from)) => (to, values::when_of(from)),
+            None => (name, Some(Timestamp::EPOCH)),
+        };
+        let Some(from) = from.filter(|from| *from <= at) else { continue };
+        let latest = in_force.entry(to).or_insert((from, name));
+        if from > latest.0 {
+            *latest = (from, name);
+        }
+    }
+    Ok(in_force.into_values().map(|(_, name)| name).collect())
+}
+
 impl WantedPrice {
     fn area(&self) -> Option<Area> {
         Area::one_of(self.prefix, self.network, self.mcc, self.country)
     }
 }
+
+#[cfg(test)]
+#[path = "price_tests.rs"]
+mod tests;

@@ -11,9 +11,11 @@ use hermod_operator::entry::fields::{EntryField, fields_of};
 use hermod_operator::entry::views::{AppliedView, EntriesQuery, EntryView};
 use hermod_operator::kind::Kind;
 use hermod_operator::money::views::BalanceView;
+use hermod_operator::price;
 use hermod_operator::views::paging::{Limit, Page};
 use hyper::Method;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The verbs of a kind that have a meaning of their own.
@@ -21,11 +23,22 @@ pub(super) trait OwnVerb: Subcommand + 'static {
     async fn run(self, client: &OperatorClient) -> CommandResult;
 }
 
-/// Lists the entries of a kind, all or those of one account. Accounts have a column with their balance.
-pub(super) async fn list(client: &OperatorClient, kind: Kind, account: Option<String>) -> CommandResult {
+/// Lists the entries of a kind, all or those of one account. Accounts have a column with their balance. `at`: a time for which the
+/// prices that apply are marked.
+pub(super) async fn list(
+    client: &OperatorClient,
+    kind: Kind,
+    account: Option<String>,
+    at: Option<&str>,
+) -> CommandResult {
     let items = fetch_all(client, kind, account).await?;
+    let names = items.iter().map(|item| item.name.as_str());
+    let in_force = at.map(|at| price::in_force_at(names, at)).transpose();
+    let in_force = in_force.map_err(|error| Failure::usage(format!("--at: {error}")))?;
     if client.json {
-        return output::print_json(&json!({ "items": items, "next": null }).to_string());
+        return output::print_json(
+            &json!({ "items": marked(&items, in_force.as_ref()), "next": null }).to_string(),
+        );
     }
     let mut columns = vec![Column::new("name", items.iter().map(|item| item.name.clone()).collect())];
     if kind == Kind::Account {
@@ -35,6 +48,10 @@ pub(super) async fn list(client: &OperatorClient, kind: Kind, account: Option<St
         }
         columns.push(Column::new("balance", balances));
     }
+    if let Some(in_force) = &in_force {
+        let cell = |item: &EntryView| if in_force.contains(item.name.as_str()) { "yes" } else { "" };
+        columns.push(Column::new("applies", items.iter().map(|item| cell(item).to_owned()).collect()));
+    }
     for field in fields_of(kind).iter().filter(|field| field.is_column) {
         let cell = |item: &EntryView| match item.entry.get(&field.name) {
             None | Some(Value::Bool(false)) => String::new(),
@@ -43,6 +60,18 @@ pub(super) async fn list(client: &OperatorClient, kind: Kind, account: Option<St
         columns.push(Column::new(&field.name, items.iter().map(cell).collect()));
     }
     output::print(&table(&columns, &format!("There are no {} yet.", kind.plural())))
+}
+
+/// Returns the entries as JSON, with whether each price applies if that was asked.
+fn marked(items: &[EntryView], in_force: Option<&HashSet<&str>>) -> Value {
+    let item = |item: &EntryView| {
+        let mut shown = json!(item);
+        if let Some(in_force) = in_force {
+            shown["applies"] = Value::Bool(in_force.contains(item.name.as_str()));
+        }
+        shown
+    };
+    items.iter().map(item).collect()
 }
 
 /// Returns the balance of an account, for a list.

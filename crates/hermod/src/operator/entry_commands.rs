@@ -23,7 +23,7 @@ pub(crate) struct EntryCommand {
 }
 
 enum Verb {
-    List { account: Option<String> },
+    List { account: Option<String>, at: Option<String> },
     Show { name: String },
     Set { name: String, change: Change },
     Add { name: String, change: Change },
@@ -130,7 +130,12 @@ fn list_command(kind: Kind) -> Command {
         return command;
     }
     let account = Arg::new("account").long("account").value_name("NAME");
-    command.arg(account.help("Only entries of this account"))
+    let command = command.arg(account.help("Only entries of this account"));
+    if kind != Kind::Price {
+        return command;
+    }
+    let at = Arg::new("at").long("at").value_name("TIME");
+    command.arg(at.help("Mark the prices that apply at this UTC day or time, such as 2027-01-01"))
 }
 
 fn name_arg(kind: Kind) -> Arg {
@@ -178,9 +183,10 @@ impl Verb {
         let name = || given.get_one::<String>("name").cloned().unwrap_or_default();
         Ok(match verb {
             "list" if kind.owner_field().is_some() => {
-                Verb::List { account: given.get_one("account").cloned() }
+                let at = given.try_get_one::<String>("at").ok().flatten().cloned();
+                Verb::List { account: given.get_one("account").cloned(), at }
             }
-            "list" => Verb::List { account: None },
+            "list" => Verb::List { account: None, at: None },
             "show" => Verb::Show { name: name() },
             "set" => Verb::Set { name: name(), change: Change::read(given) },
             "add" => Verb::Add { name: name(), change: Change::read(given) },
@@ -212,7 +218,7 @@ impl EntryCommand {
 impl Verb {
     async fn run(self, kind: Kind, client: &OperatorClient) -> CommandResult {
         match self {
-            Verb::List { account } => entries::list(client, kind, account).await,
+            Verb::List { account, at } => entries::list(client, kind, account, at.as_deref()).await,
             Verb::Show { name } if kind == Kind::Account => account_details::show(client, &name).await,
             Verb::Show { name } => entries::show(client, kind, &name).await,
             Verb::Set { name, change: Change { assignments, secrets_to, unbind } } => {

@@ -93,6 +93,7 @@ impl KindHelp {
 const PRICE_HELP: &str = "\
 Examples:
   hermod price list
+  hermod price list --account shop --at 2027-01-01
   hermod price set '*' per_part=0.05
   hermod price set shop/49@2027-01-01 per_part=0.0375
   hermod price set US per_part=0.01

@@ -99,7 +99,7 @@ impl Visitor<'_> for TextOrNumber {
     }
 }
 
-const WHEN_FORM: &str =
+pub(crate) const WHEN_FORM: &str =
     "a day such as 2026-01-31 (it begins at midnight UTC) or a time such as 2026-01-31T12:00:00Z";
 
 /// Parses a day or a time with its offset, quoted or as a TOML date.

@@ -35,6 +35,38 @@ fn prices_and_routes_by_country_are_set_and_lookup_shows_the_effective_price() {
 }
 
 #[test]
+fn price_of_0_that_is_free_and_price_that_stays_in_force_are_named() {
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    fixture.assert_fails(&["price", "set", "US", "per_part=0"], 1, "say so with free = true");
+    assert_eq!(fixture.run_ok(&["price", "set", "US", "per_part=0", "free=true"]), "+ price US\n");
+    assert_eq!(
+        fixture.run_ok(&["price", "set", "49@2020-01-01", "per_part=0.04"]),
+        "+ price 49@2020-01-01\n"
+    );
+    assert_eq!(
+        fixture.run_ok(&["price", "set", "49", "per_part=0.06"]),
+        "+ price 49\nWarning: price \"49\" has no effect now: price \"49@2020-01-01\" begins later and stays in force.\n"
+    );
+    for (at, applies, other) in
+        [("2019-06-01", "49", "49@2020-01-01"), ("2026-01-01T12:00:00Z", "49@2020-01-01", "49")]
+    {
+        let list = fixture.run_ok(&["price", "list", "--at", at]);
+        let is_marked = |name: &str| {
+            let line = list.lines().find(|line| line.split_whitespace().next() == Some(name));
+            line.is_some_and(|line| line.split_whitespace().nth(1) == Some("yes"))
+        };
+        assert!(is_marked(applies) && !is_marked(other) && is_marked("*"), "{at}: {list}");
+    }
+    let list = fixture.json(&["price", "list", "--at", "2019-06-01"]);
+    let applies = |name: &str| {
+        list["items"].as_array().unwrap().iter().find(|item| item["name"] == name).unwrap()["applies"].clone()
+    };
+    assert_eq!((applies("49"), applies("49@2020-01-01")), (true.into(), false.into()), "{list}");
+    fixture.assert_fails(&["price", "list", "--at", "soon"], 2, "\"soon\" is not a day such as");
+}
+
+#[test]
 fn lookup_lists_every_reason_to_reject_a_message() {
     let fixture = OperatorFixture::without_gateway();
     fixture.apply(&[]);
