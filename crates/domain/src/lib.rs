@@ -7,6 +7,7 @@
 pub mod adaptive_rate;
 pub mod area;
 pub mod audit;
+pub mod block;
 pub mod carrier;
 pub mod catalogue;
 mod currency_codes;

@@ -48,6 +48,32 @@ impl Prefix {
         Ok(Prefix { digits, length })
     }
 
+    /// Parses a number or its first digits, with or without a plus.
+    pub fn parse_number(text: &str) -> Result<Prefix, PrefixRefusal> {
+        Prefix::parse(text.strip_prefix('+').unwrap_or(text))
+    }
+
+    /// Returns the shortest prefixes that together cover the numbers from this prefix to `last`, which has as many digits.
+    pub(crate) fn cover_to(self, last: Prefix) -> impl Iterator<Item = Prefix> {
+        let Prefix { digits: first, length } = self;
+        let mut from = first;
+        std::iter::from_fn(move || {
+            if from > last.digits {
+                return None;
+            }
+            // As many digits are left out as the prefix has at most zeros at its end, and as do not lead beyond the last number.
+            let left_out = (1..length).take_while(|left_out| {
+                let size = 10_u64.pow(u32::from(*left_out));
+                from.is_multiple_of(size) && from + size - 1 <= last.digits
+            });
+            let left_out = left_out.last().unwrap_or(0);
+            let size = 10_u64.pow(u32::from(left_out));
+            let prefix = Prefix { digits: from / size, length: length - left_out };
+            from += size;
+            Some(prefix)
+        })
+    }
+
     /// Returns this prefix and those after it, up to the one that ends in the digit `last`.
     pub(crate) fn up_to(self, last: u8) -> impl Iterator<Item = Prefix> {
         let end = self.digits - self.digits % 10 + u64::from(last);
