@@ -1,5 +1,5 @@
-//! Checks a submission against the catalogue: sender, number of parts, verification, country, screening, price and
-//! route, in the order that decides which refusal a customer gets. What only the store knows (idempotency keys,
+//! Checks a submission against the catalogue: sender, number of parts, verification, country, blocks, screening, price
+//! and route, in the order that decides which refusal a customer gets. What only the store knows (idempotency keys,
 //! opt-outs, approved reviews, daily totals, the balance) is checked there, in the same order.
 
 use crate::carrier::{DefaultAlphabet, Health, Profile};
@@ -62,8 +62,8 @@ pub struct ScreenMatch {
     pub text: String,
 }
 
-/// Checks a message of an account against its setup: sender, parts, suspension, verification, country, screening rules, price
-/// and route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
+/// Checks a message of an account against its setup: sender, parts, suspension, verification, country, blocks, screening rules,
+/// price and route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
 /// message that matches screening rules is `Screened`, with the outcome that it has once the operator approves it. A part of a
 /// message is screened together with its neighbours, `joined`. Opt-outs, traffic controls and credit are checked when the
 /// message is accepted.
@@ -86,6 +86,9 @@ pub fn check_submission(
     let query = RouteQuery { account: connection.account, from: &from, to: submission.to, destination };
     if !may_send_to(catalogue, view, &query) {
         return PolicyDecision::Refused(Refusal::CountryBlocked);
+    }
+    if view.block_to(submission.to, now).is_some() {
+        return PolicyDecision::Refused(Refusal::DestinationBlocked);
     }
     let matches = screen(view, &from, submission, (&text, measure), joined);
     let otherwise = allow(catalogue, view, submission, &query, (&text, measure), now, health);
@@ -169,6 +172,8 @@ pub struct SubmissionPreview {
     /// The refusals about sender, parts, suspension and verification, in the order of the checks.
     pub sender_refusals: Vec<Refusal>,
     pub country_blocked: bool,
+    /// Whether the operator blocks the number.
+    pub destination_blocked: bool,
     /// The screening rules that match.
     pub rules: Vec<Arc<str>>,
     /// The message as it would be accepted, or why it has no price or route; `None` without a sender.
@@ -195,6 +200,7 @@ pub fn preview_submission(
             from: None,
             sender_refusals: vec![no_sender],
             country_blocked: false,
+            destination_blocked: false,
             rules: Vec::new(),
             priced: None,
         };
@@ -207,6 +213,7 @@ pub fn preview_submission(
         from: Some(from),
         sender_refusals: sender_refusals(view, connection, from, measure.parts).collect(),
         country_blocked: !may_send_to(catalogue, view, &query),
+        destination_blocked: view.block_to(submission.to, now).is_some(),
         rules: view.screened(&from, &[Piece { text: text.clone(), encoding: measure.encoding }]),
         priced: Some(priced),
         text,
@@ -318,6 +325,7 @@ fn price_and_route(
 pub const fn is_checked_after_opt_out(refusal: &Refusal) -> bool {
     match refusal {
         Refusal::CountryBlocked
+        | Refusal::DestinationBlocked
         | Refusal::HeldForReview
         | Refusal::NoPrice
         | Refusal::NoRoute

@@ -1,10 +1,11 @@
 //! Which refusal a submission gets, as a table over one small catalogue.
 
 use super::*;
+use crate::block::{BlockDirection, BlockedNumbers};
 use crate::carrier::{Health, Profile};
 use crate::catalogue::{
-    Account, Carrier, Countries, Documents, NumberEntry, Price, RouteCarrier, RouteEntry, ScreenEntry,
-    SenderEntry, SenderState,
+    Account, BlockEntry, Carrier, Countries, Documents, NumberEntry, Price, RouteCarrier, RouteEntry,
+    ScreenEntry, SenderEntry, SenderState,
 };
 use crate::ids::{AccountId, ConnectionId, RouteId};
 use crate::phone::Msisdn;
@@ -36,6 +37,7 @@ fn documents() -> Documents {
             carriers,
             in_doubt: None,
             fail_over_refusals: false,
+            fail_over_after_ms: None,
         };
         (RouteId::new(number), entry)
     };
@@ -120,6 +122,7 @@ fn carrier() -> Carrier {
         response_timeout_ms: 1000,
         enquire_link_ms: 1000,
         disabled: false,
+        draining: None,
         tls: None,
         profile: Profile::default(),
     }
@@ -239,11 +242,69 @@ fn order_of_checks_decides_the_refusal() {
     assert_eq!(result(&everything_wrong, "Never", "http://"), "SENDER_BLOCKED");
     assert_eq!(result(&everything_wrong, "Shop", "http://"), "COUNTRY_BLOCKED");
     everything_wrong.accounts[0].2.countries = Countries::All;
+    everything_wrong.blocks.push(("44".to_owned(), block("44", None)));
+    assert_eq!(result(&everything_wrong, "Shop", "http://"), "DESTINATION_BLOCKED");
+    everything_wrong.blocks.clear();
     assert_eq!(result(&everything_wrong, "Shop", "http://"), "screened by links, else NO_PRICE");
     everything_wrong.screens.clear();
     assert_eq!(result(&everything_wrong, "Shop", "http://"), "NO_PRICE");
     everything_wrong.prices = documents().prices;
     assert_eq!(result(&everything_wrong, "Shop", "http://"), "NO_ROUTE");
+}
+
+fn block(prefix: &str, account: Option<AccountId>) -> BlockEntry {
+    BlockEntry {
+        account,
+        numbers: BlockedNumbers::Prefix(Prefix::parse(prefix).unwrap()),
+        direction: BlockDirection::Both,
+        reason: None,
+        until: None,
+    }
+}
+
+#[test]
+fn blocked_number_is_refused_for_all_accounts_or_for_one_in_the_direction_and_before_the_end_of_the_block() {
+    let other = AccountId::new(2);
+    let ended = |until| BlockEntry { until: Some(until), ..block("49151", None) };
+    let received = BlockEntry { direction: BlockDirection::Received, ..block("49151", None) };
+    let sent = BlockEntry { direction: BlockDirection::Sent, ..block("49151", None) };
+    let later = Timestamp::from_millis(NOW.as_millis() + 1);
+    let allowed = "1 gsm7 0.05";
+    for (entry, expect) in [
+        (block("49151", None), "DESTINATION_BLOCKED"),
+        (block("49151", Some(ACME)), "DESTINATION_BLOCKED"),
+        (block("49151", Some(other)), allowed),
+        (block("4915112345678", None), "DESTINATION_BLOCKED"),
+        (block("4915112345679", None), allowed),
+        (sent, "DESTINATION_BLOCKED"),
+        (received, allowed),
+        (ended(later), "DESTINATION_BLOCKED"),
+        (ended(NOW), allowed),
+    ] {
+        let mut documents = documents();
+        documents.accounts.push((other, "other".to_owned(), account()));
+        documents.blocks.push(("block".to_owned(), entry.clone()));
+        assert_eq!(result(documents, "", "+4915112345678", "hello"), expect, "{entry:?}");
+    }
+}
+
+#[test]
+fn mo_message_is_blocked_for_all_accounts_or_for_its_owner() {
+    let handset = Msisdn::parse("+4915112345678").unwrap();
+    let sent = BlockEntry { direction: BlockDirection::Sent, ..block("49151", None) };
+    let over = BlockEntry { until: Some(NOW), ..block("49151", None) };
+    for (entry, without_owner, of_acme) in [
+        (block("49151", None), true, true),
+        (block("49151", Some(ACME)), false, true),
+        (sent, false, false),
+        (over, false, false),
+    ] {
+        let mut documents = documents();
+        documents.blocks.push(("block".to_owned(), entry.clone()));
+        let catalogue = Catalogue::build(documents).unwrap();
+        assert_eq!(catalogue.blocks_mo(handset, None, NOW), without_owner, "{entry:?}");
+        assert_eq!(catalogue.blocks_mo(handset, Some(ACME), NOW), of_acme, "{entry:?}");
+    }
 }
 
 #[test]

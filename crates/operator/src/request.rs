@@ -380,6 +380,10 @@ const OPERATOR_REMEDIES: &[(&str, &str)] = &[
         "COUNTRY_BLOCKED",
         "If the customer may send there, enable the country: hermod account set NAME countries=...",
     ),
+    (
+        "DESTINATION_BLOCKED",
+        "hermod lookup NUMBER --account NAME names the block, hermod block remove NAME ends it.",
+    ),
     ("HELD_FOR_REVIEW", "hermod review list, then hermod review approve ID or hermod review reject ID."),
     ("NO_PRICE", "If the destination is to be sold, add a price: hermod price set AREA per_part=..."),
     (

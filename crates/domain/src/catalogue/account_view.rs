@@ -1,9 +1,12 @@
-//! An account with its senders, prices, screening rules and traffic controls, as submissions need it.
+//! An account with its senders, prices, screening rules, traffic controls and blocks, as submissions need it.
 
 use super::{Account, SenderState};
+use crate::block::Blocks;
+use crate::phone::Msisdn;
 use crate::price::PriceList;
 use crate::screen::{Piece, Screens, Subject};
 use crate::sender::Sender;
+use crate::time::Timestamp;
 use crate::traffic::Control;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,6 +22,8 @@ pub struct AccountView {
     /// The rules of all accounts, then its own.
     pub(super) screens: [Arc<Screens>; 2],
     pub(super) controls: Vec<Control>,
+    /// The blocks of all accounts, then its own.
+    pub(super) blocks: [Arc<Blocks>; 2],
 }
 
 /// Whether an account may use a sender ID.
@@ -57,6 +62,16 @@ impl AccountView {
     /// Returns the controls of all accounts and its own, by name.
     pub fn controls(&self) -> &[Control] {
         &self.controls
+    }
+
+    /// Returns the name of a block that forbids to send to a number now.
+    pub fn block_to(&self, to: Msisdn, now: Timestamp) -> Option<&str> {
+        self.blocks.iter().find_map(|blocks| blocks.of_recipient(to, now))
+    }
+
+    /// Returns the name of a block that forbids to receive MO messages from a handset now.
+    pub fn block_from(&self, handset: Msisdn, now: Timestamp) -> Option<&str> {
+        self.blocks.iter().find_map(|blocks| blocks.of_handset(handset, now))
     }
 
     /// Whether any screening rule applies.

@@ -1,6 +1,7 @@
 //! The stored documents that make up the catalogue. A new field has a default under which documents stored before keep
 //! their meaning.
 
+use crate::block::{BlockDirection, BlockedNumbers};
 use crate::carrier::{Draining, Profile};
 use crate::catalogue::{Account, AllowList, ApiKey, OperatorEntry, SmppAccess, User};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
@@ -208,6 +209,21 @@ pub struct ControlEntry {
     pub rule: TrafficRule,
 }
 
+/// Numbers that may not be sent to or received from, for all accounts or for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockEntry {
+    pub account: Option<AccountId>,
+    pub numbers: BlockedNumbers,
+    pub direction: BlockDirection,
+    /// Why, for operators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// It applies before this time; `None`: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
 /// All documents of the store.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
@@ -225,6 +241,7 @@ pub struct Documents {
     /// By the rule's name.
     pub screens: Vec<(String, ScreenEntry)>,
     pub controls: Vec<(String, ControlEntry)>,
+    pub blocks: Vec<(String, BlockEntry)>,
     /// By id and e-mail address.
     pub users: Vec<(u32, String, User)>,
     /// By name.

@@ -1,4 +1,4 @@
-//! The catalogue: accounts, connections, keys, senders, prices, routes, carriers and rules. Each is a document in the
+//! The catalogue: accounts, connections, keys, senders, prices, routes, carriers, rules and blocks. Each is a document in the
 //! store; together they form the [`Catalogue`], an immutable snapshot in memory that is replaced as a whole, so that
 //! submissions need no database look-up and never see a partial change.
 
@@ -13,8 +13,10 @@ mod users;
 mod webhooks;
 
 use crate::area::Area;
+use crate::block::{Block, Blocks};
 use crate::carrier::{Profile, ProfileRefusal};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use crate::phone::Msisdn;
 use crate::price::{PriceEntry, PriceList, PriceRefusal};
 use crate::route::{Candidate, DuplicateRoute, Route, RouteRefusal, RouteRules, RouteScope, Routes};
 use crate::screen::{Pattern, PatternRefusal, Screens};
@@ -82,6 +84,8 @@ pub struct Catalogue {
     numbers: NumberOwners,
     /// The connection that gets each account's MO messages over SMPP.
     inbound: HashMap<AccountId, ConnectionId>,
+    /// The blocks of all accounts.
+    blocks: Arc<Blocks>,
     users: Users,
     operators: Vec<(String, OperatorEntry)>,
 }
@@ -140,6 +144,7 @@ impl Catalogue {
             carriers,
             numbers,
             inbound,
+            blocks: common.blocks,
             users: Users::of(users),
             operators,
         })
@@ -188,6 +193,13 @@ impl Catalogue {
         self.connection(connection).is_some_and(number_owners::can_receive_mo)
     }
 
+    /// Whether the operator blocks MO messages from a handset: for all accounts, or for the account that owns the message.
+    pub fn blocks_mo(&self, handset: Msisdn, owner: Option<AccountId>, now: Timestamp) -> bool {
+        let of_owner =
+            || owner.and_then(|owner| self.account(owner)).and_then(|view| view.block_from(handset, now));
+        self.blocks.of_handset(handset, now).or_else(of_owner).is_some()
+    }
+
     pub fn routes(&self) -> &Routes {
         &self.routes
     }
@@ -233,6 +245,7 @@ struct Owned<'a> {
     numbers: ByOwner<&'a NumberEntry>,
     screens: ByOwner<&'a (String, ScreenEntry)>,
     controls: ByOwner<&'a (String, ControlEntry)>,
+    blocks: ByOwner<&'a (String, BlockEntry)>,
 }
 
 type ByOwner<T> = HashMap<Option<AccountId>, Vec<T>>;
@@ -245,6 +258,7 @@ impl<'a> Owned<'a> {
             numbers: by_owner(&documents.numbers, |entry| Some(entry.account)),
             screens: by_owner(&documents.screens, |(_, entry)| entry.account),
             controls: by_owner(&documents.controls, |(_, entry)| entry.account),
+            blocks: by_owner(&documents.blocks, |(_, entry)| entry.account),
         }
     }
 }
@@ -266,6 +280,7 @@ struct Common {
     prices: Arc<PriceList>,
     blocked: Arc<HashSet<Sender>>,
     screens: Arc<Screens>,
+    blocks: Arc<Blocks>,
 }
 
 impl Common {
@@ -275,6 +290,7 @@ impl Common {
             prices: Arc::new(price_list(of_owner(&owned.prices, None))?),
             blocked: Arc::new(blocked.map(|entry| entry.sender.appearance()).collect()),
             screens: Arc::new(screens(of_owner(&owned.screens, None))?),
+            blocks: Arc::new(blocks(of_owner(&owned.blocks, None))),
         })
     }
 
@@ -302,6 +318,7 @@ impl Common {
             prices: price_list(of_owner(&owned.prices, own))?.over(self.prices.clone()),
             screens: [self.screens.clone(), Arc::new(screens(of_owner(&owned.screens, own))?)],
             controls,
+            blocks: [self.blocks.clone(), Arc::new(blocks(of_owner(&owned.blocks, own)))],
         })
     }
 }
@@ -322,6 +339,7 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueError> {
                 .filter_map(|(_, entry)| entry.account)
                 .map(|owner| ("a control", owner)),
         )
+        .chain(documents.blocks.iter().filter_map(|(_, entry)| entry.account).map(|owner| ("a block", owner)))
         .chain(documents.users.iter().flat_map(|(.., user)| user.owners()).map(|owner| ("a user", owner)));
     for (what, account) in owners {
         if !known.contains(&account) {
@@ -348,6 +366,15 @@ fn screens<'a>(entries: impl Iterator<Item = &'a (String, ScreenEntry)>) -> Resu
         name,
         field: *field,
         pattern,
+    }))
+}
+
+fn blocks<'a>(entries: impl Iterator<Item = &'a (String, BlockEntry)>) -> Blocks {
+    Blocks::build(entries.map(|(name, BlockEntry { numbers, direction, until, .. })| Block {
+        name,
+        numbers: *numbers,
+        direction: *direction,
+        until: *until,
     }))
 }
 

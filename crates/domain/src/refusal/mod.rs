@@ -49,6 +49,8 @@ pub enum Refusal {
     SenderBlocked(Sender),
     RecipientOptedOut,
     CountryBlocked,
+    /// The operator blocks the number, its prefix or its range.
+    DestinationBlocked,
     HeldForReview,
     NotFound(NotFound),
     MethodNotAllowed {
@@ -181,6 +183,9 @@ impl Refusal {
                 "The recipient has opted out of messages from this account. Do not send to this number again.".into()
             }
             Refusal::CountryBlocked => "The destination country is not enabled on this account.".into(),
+            Refusal::DestinationBlocked => {
+                "The operator has blocked this number. Ask the operator if you need to send to it.".into()
+            }
             Refusal::HeldForReview => {
                 "The message was not accepted: it is held for review. Send it again after its approval.".into()
             }

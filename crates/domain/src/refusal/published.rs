@@ -134,6 +134,9 @@ catalogue! {
     COUNTRY_BLOCKED = permanent("COUNTRY_BLOCKED", 403, INVDSTADR,
         "The destination country is not enabled on the account.",
         "Ask the operator to enable the country.").with_extended(0x0404);
+    DESTINATION_BLOCKED = permanent("DESTINATION_BLOCKED", 403, INVDSTADR,
+        "The operator has blocked the number, or the range that it is in.",
+        "Remove the number from your list, or ask the operator.");
     HELD_FOR_REVIEW = permanent("HELD_FOR_REVIEW", 403, SUBMITFAIL,
         "The message was not accepted: the operator has to review it first.",
         "Send it again after approval; an approval is valid for seven days.").with_extended(0x0407);
@@ -183,6 +186,7 @@ impl Refusal {
             Refusal::SenderBlocked(_) => &SENDER_BLOCKED,
             Refusal::RecipientOptedOut => &RECIPIENT_OPTED_OUT,
             Refusal::CountryBlocked => &COUNTRY_BLOCKED,
+            Refusal::DestinationBlocked => &DESTINATION_BLOCKED,
             Refusal::HeldForReview => &HELD_FOR_REVIEW,
             Refusal::NotFound(_) => &NOT_FOUND,
             Refusal::MethodNotAllowed { .. } => &METHOD_NOT_ALLOWED,

@@ -26,4 +26,5 @@ fn full_queue_and_internal_error_have_different_smpp_statuses() {
     assert_eq!(Refusal::RecipientOptedOut.smpp_status(), 0x45);
     assert_eq!(Refusal::AccountSuspended.smpp_status(), 0x45);
     assert_eq!(Refusal::NoRoute.smpp_status(), 0x0B);
+    assert_eq!(Refusal::DestinationBlocked.smpp_status(), 0x0B);
 }

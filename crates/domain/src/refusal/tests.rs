@@ -102,6 +102,11 @@ fn forbidden_request_is_refused_with_its_remedy() {
         "Permanent | COUNTRY_BLOCKED: The destination country is not enabled on this account.",
     );
     check(
+        Refusal::DestinationBlocked,
+        "Permanent | DESTINATION_BLOCKED: The operator has blocked this number. Ask the operator if you need to send \
+         to it.",
+    );
+    check(
         Refusal::HeldForReview,
         "Permanent | HELD_FOR_REVIEW: The message was not accepted: it is held for review. Send it again after its \
          approval.",

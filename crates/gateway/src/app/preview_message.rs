@@ -45,6 +45,7 @@ pub async fn preview_message(
         refusals.push(Refusal::RecipientOptedOut);
     }
     refusals.extend(checked.country_blocked.then_some(Refusal::CountryBlocked));
+    refusals.extend(checked.destination_blocked.then_some(Refusal::DestinationBlocked));
     if is_held(gateway, caller, submission, &checked, now).await? {
         refusals.push(Refusal::HeldForReview);
     }

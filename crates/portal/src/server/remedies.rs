@@ -14,6 +14,7 @@ fn catalogue(code: &str) -> String {
 const PLACES: &[(&str, NavEntry, &str)] = &[
     ("ACCOUNT_SUSPENDED", NavEntry::Home, "Home"),
     ("COUNTRY_BLOCKED", NavEntry::Destinations, "Destinations"),
+    ("DESTINATION_BLOCKED", NavEntry::Destinations, "Destinations"),
     ("HELD_FOR_REVIEW", NavEntry::Held, "Held messages"),
     ("INSUFFICIENT_CREDIT", NavEntry::Billing, "Billing"),
     ("INVALID_API_KEY", NavEntry::Keys, "API keys"),

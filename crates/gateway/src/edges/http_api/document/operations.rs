@@ -21,7 +21,7 @@ const ALWAYS: [&str; 6] = [
     "GATEWAY_UNAVAILABLE",
 ];
 
-const SENDING: [&str; 18] = [
+const SENDING: [&str; 19] = [
     "INVALID_CONTENT_TYPE",
     "BODY_TOO_LARGE",
     "INVALID_JSON",
@@ -35,6 +35,7 @@ const SENDING: [&str; 18] = [
     "SENDER_BLOCKED",
     "RECIPIENT_OPTED_OUT",
     "COUNTRY_BLOCKED",
+    "DESTINATION_BLOCKED",
     "HELD_FOR_REVIEW",
     "NO_PRICE",
     "NO_ROUTE",
