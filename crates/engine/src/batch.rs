@@ -174,6 +174,7 @@ tally! {
     inbound_repeated: "hermod_inbound_repeated_total",
     inbound_incomplete: "hermod_inbound_incomplete_total",
     inbound_unassigned: "hermod_inbound_unassigned_total",
+    inbound_blocked: "hermod_inbound_blocked_total",
     opt_outs: "hermod_inbound_opt_outs_total",
     opt_ins: "hermod_inbound_opt_ins_total",
 }
@@ -213,6 +214,8 @@ pub struct BatchResults {
     pub unconfirmed: HashMap<CarrierId, u64>,
     /// Ids per carrier that another part had. The store raises an alarm after the commit.
     pub reused_ids: HashMap<CarrierId, u64>,
+    /// MO messages per carrier that the operator blocks, for the log.
+    pub blocked_mo: HashMap<CarrierId, u64>,
     /// Messages that were set aside because a row could not be read, for the log.
     pub set_aside: Vec<UnreadablePart>,
     /// Events that the lifecycle does not allow, for the log.

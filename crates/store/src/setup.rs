@@ -49,6 +49,7 @@ pub fn read_documents<'a>(
             "key" => documents.keys.push((name, read_document(row)?)),
             "screen" => documents.screens.push((name, read_document(row)?)),
             "control" => documents.controls.push((name, read_document(row)?)),
+            "block" => documents.blocks.push((name, read_document(row)?)),
             "user" => documents.users.push((id, name, read_document(row)?)),
             "operator" => documents.operators.push((name, read_document(row)?)),
             _ => return Err(UnreadableRow::new(row, "a newer release may know what it is")),

@@ -1,5 +1,5 @@
 //! Delivers an MO message: finds the owning account, applies opt-out keywords, stores the message, and writes its webhook event
-//! and its report. A message without an owner is kept for the operator.
+//! and its report. A message without an owner is kept for the operator, and one that the operator blocks is dropped.
 
 use crate::batch::Batch;
 use crate::mo::{conversations, inbound};
@@ -7,7 +7,7 @@ use crate::ops::{InboundRecord, ReportContent};
 use crate::opt_outs;
 use crate::report::{self, ReportChannel};
 use crate::tables::{Conversation, InboundRow, OptOut, RowChange, TableError, UnassignedRow, Wire};
-use hermod_domain::catalogue::NumberOwner;
+use hermod_domain::catalogue::{Catalogue, NumberOwner};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{
     MoContent, OptKeyword, display_address, msisdn_of, normalized_address, number_of, opt_keyword,
@@ -35,25 +35,59 @@ pub struct Owner {
     pub connection: Option<ConnectionId>,
 }
 
-/// Delivers a message to its owner, or keeps it for the operator if it has none.
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MoTarget {
+    Account(Owner),
+    /// No account owns it.
+    Operator,
+    /// The operator blocks it.
+    Nowhere,
+}
+
+/// Delivers a message to its owner, keeps it for the operator if it has none, or drops it if it is blocked.
 pub fn deliver(batch: &mut Batch<'_>, mo: &ReceivedMo) -> Result<(), TableError> {
-    batch.results.tally.inbound += 1;
     let owner = find_owner(batch, mo)?;
-    let message = batch.state.mint.mint(batch.now);
-    match owner {
-        Some(owner) => deliver_to(batch, owner, message, mo).map(|_| ()),
-        None => {
+    match target_of(&batch.catalogue, mo, owner, batch.now) {
+        MoTarget::Account(owner) => {
+            batch.results.tally.inbound += 1;
+            let message = batch.state.mint.mint(batch.now);
+            deliver_to(batch, owner, message, mo).map(|_| ())
+        }
+        MoTarget::Operator => {
+            batch.results.tally.inbound += 1;
             batch.results.tally.inbound_unassigned += 1;
+            let message = batch.state.mint.mint(batch.now);
             keep_for_operator(batch, message, mo);
             Ok(())
         }
+        MoTarget::Nowhere => {
+            batch.results.tally.inbound_blocked += 1;
+            *batch.results.blocked_mo.entry(mo.carrier).or_default() += 1;
+            apply_stop(batch, owner, mo)
+        }
     }
+}
+
+/// Decides where a message goes. Only a handset with a number can be blocked, not a short code or a name.
+fn target_of(catalogue: &Catalogue, mo: &ReceivedMo, owner: Option<Owner>, now: Timestamp) -> MoTarget {
+    let account = owner.map(|owner| owner.account);
+    if msisdn_of(&mo.source).is_some_and(|handset| catalogue.blocks_mo(handset, account, now)) {
+        return MoTarget::Nowhere;
+    }
+    owner.map_or(MoTarget::Operator, MoTarget::Account)
 }
 
 /// Applies STOP in a message that looks like a duplicate. A handset that sends STOP, START and STOP within minutes
 /// means the last one. Opting out twice does no harm; opting in because of a duplicate could.
 pub fn apply_stop_of_duplicate(batch: &mut Batch<'_>, mo: &ReceivedMo) -> Result<(), TableError> {
-    let Some(Owner { account, .. }) = find_owner(batch, mo)? else { return Ok(()) };
+    let owner = find_owner(batch, mo)?;
+    apply_stop(batch, owner, mo)
+}
+
+/// Applies STOP, and no other opt-out keyword, of a message that is not stored.
+fn apply_stop(batch: &mut Batch<'_>, owner: Option<Owner>, mo: &ReceivedMo) -> Result<(), TableError> {
+    let Some(Owner { account, .. }) = owner else { return Ok(()) };
     match opt_keyword_of(batch, account, mo) {
         Some(OptKeyword::Stop) => apply_opt_keyword(batch, account, mo),
         Some(OptKeyword::Start) | None => Ok(()),

@@ -1,9 +1,11 @@
 //! Log lines about a batch, written after its commit.
 
 use crate::error::StoreError;
+use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::ForbiddenEvent;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{StoredMessageKey, UnreadablePart, UnreadableReport};
+use std::collections::HashMap;
 
 /// Logs the parts that were set aside.
 pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
@@ -30,6 +32,13 @@ pub(crate) fn log_unreadable_reports(reports: Vec<UnreadableReport>) {
     for UnreadableReport { connection, report, error } in reports {
         let error = StoreError::from(error);
         tracing::error!(%error, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
+    }
+}
+
+/// Logs how many MO messages were dropped because the operator blocks their handsets.
+pub(crate) fn log_blocked_mo(blocked: &HashMap<CarrierId, u64>) {
+    for (carrier, messages) in blocked {
+        tracing::info!(carrier.id = %carrier, messages, "MO messages from blocked numbers were accepted and dropped");
     }
 }
 

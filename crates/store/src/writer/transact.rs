@@ -2,7 +2,7 @@
 //! the engine's memory are as they were before the batch.
 
 use super::Writer;
-use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
+use super::log::{log_blocked_mo, log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::operation::Op;
 use super::queue::now;
 use crate::backend::SentBy;
@@ -162,6 +162,7 @@ impl Writer<'_> {
         self.shared.unconfirmed.add(results.unconfirmed);
         self.shared.reused_ids.add(results.reused_ids);
         log_unreadable_reports(results.unreadable_reports);
+        log_blocked_mo(&results.blocked_mo);
         log_set_aside(&results.set_aside);
         log_forbidden(&results.forbidden);
         log_steps(&results.steps);

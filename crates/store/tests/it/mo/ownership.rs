@@ -1,7 +1,10 @@
 //! Which account an MO message is assigned to, and opt-out keywords.
 
 use super::*;
+use hermod_domain::block::{BlockDirection, BlockedNumbers};
+use hermod_domain::catalogue::BlockEntry;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::prefix::Prefix;
 use hermod_store::{AcceptOutcome, Acceptance, CONVERSATION_KEPT, UNASSIGNED_KEPT};
 
 fn sender(text: &str) -> Sender {
@@ -37,6 +40,35 @@ async fn mo_owner_is_found_by_number_then_keyword_then_conversation_else_unassig
     assert_eq!(world.inbound_texts(ALICE).await, ["to the owner", "however written", "to Alice"]);
     assert_eq!(world.inbound_texts(BOB).await, ["vote me", "to Bob", "still no keyword"]);
     assert_eq!(world.store.inbound().unassigned(Some(unowned[1].message), 10).await.unwrap().len(), 1);
+    world.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn mo_message_from_a_blocked_handset_is_answered_and_stored_nowhere_and_its_stop_takes_effect() {
+    let world = World::with_numbers().await;
+    let block = |prefix: &str, account| {
+        let numbers = BlockedNumbers::Prefix(Prefix::parse(prefix).expect("a prefix"));
+        let entry =
+            BlockEntry { account, numbers, direction: BlockDirection::Received, reason: None, until: None };
+        (prefix.to_owned(), entry)
+    };
+    let blocks = vec![block(HANDSET, None), block("49152", Some(BOB))];
+    let catalogue = Catalogue::build(Documents { blocks, ..documents() }).expect("a catalogue");
+    world.store.set_catalogue(Arc::new(catalogue));
+    world.receive_mo(text(HANDSET, NUMBER, "blocked")).await;
+    world.receive_mo(text(&format!("00{HANDSET}"), FOREIGN, "blocked without an owner")).await;
+    world.receive_mo(piece(1, 1, 2, "blocked in ")).await;
+    world.receive_mo(piece(1, 2, 2, "two parts")).await;
+    assert_eq!(world.store.inbound().unassigned(None, 10).await.unwrap().len(), 0);
+    world.receive_mo(text("4915211111111", SHARED, "vote, blocked for Bob")).await;
+    world.receive_mo(text("4915211111111", NUMBER, "and not for Alice")).await;
+    assert_eq!(world.inbound_texts(ALICE).await, ["and not for Alice"]);
+    assert_eq!(world.inbound_texts(BOB).await, Vec::<String>::new());
+    world.receive_mo(text(HANDSET, NUMBER, "STOP")).await;
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    let outcome = world.store.accept(Acceptance { to: handset, ..world.sms() }).await.unwrap();
+    assert_eq!(outcome, AcceptOutcome::OptedOut);
+    assert_eq!(world.inbound_texts(ALICE).await.len(), 1);
     world.assert_audit_clean();
 }
 
