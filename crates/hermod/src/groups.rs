@@ -19,6 +19,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "carrier",
             "screen",
             "control",
+            "block",
             "user",
             "operator",
         ],

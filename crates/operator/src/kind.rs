@@ -18,6 +18,7 @@ macro_rules! kinds {
             Key "key" keys WantedKey,
             Screen "screen" screens WantedScreen,
             Control "control" controls WantedControl,
+            Block "block" blocks WantedBlock,
             User "user" users WantedUser,
             Operator "operator" operators WantedOperator,
         }

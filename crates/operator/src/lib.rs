@@ -8,6 +8,7 @@ pub mod api;
 pub mod audit_log;
 pub mod author;
 pub mod bind;
+pub mod block;
 pub mod carrier;
 pub mod connection;
 pub mod control;

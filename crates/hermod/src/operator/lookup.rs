@@ -69,6 +69,7 @@ fn lookup_text(view: &LookupView) -> String {
         ("network", network),
         ("per part", price),
         ("country enabled", enabled.to_owned()),
+        ("block", view.block.clone().unwrap_or_default()),
     ]);
     let reasons: String =
         view.refusals.iter().map(|reason| format!("  {}\n", output::safe(reason))).collect();

@@ -55,7 +55,7 @@ pub(super) struct KindHelp {
     pub(super) read: fn(&ArgMatches) -> Result<RunVerb, Error>,
 }
 
-const HELP: [(Kind, KindHelp); 12] = [
+const HELP: [(Kind, KindHelp); 13] = [
     (Kind::Account, KindHelp::with_verbs::<account::AccountVerb>(account::HELP)),
     (Kind::Carrier, KindHelp::with_verbs::<carrier::CarrierVerb>(carrier::HELP)),
     (Kind::Connection, KindHelp::with_verbs::<connection::ConnectionVerb>(connection::HELP)),
@@ -67,6 +67,7 @@ const HELP: [(Kind, KindHelp); 12] = [
     (Kind::Number, KindHelp::without_verbs(NUMBER_HELP)),
     (Kind::Screen, KindHelp::without_verbs(SCREEN_HELP)),
     (Kind::Control, KindHelp::without_verbs(CONTROL_HELP)),
+    (Kind::Block, KindHelp::without_verbs(BLOCK_HELP)),
     (Kind::Operator, KindHelp::without_verbs(OPERATOR_HELP)),
 ];
 
@@ -140,6 +141,21 @@ Examples:
 
 Each control has one limit. Messages above it are rejected with 429 TRAFFIC_CONTROL; a control in
 the mode watch only counts them: hermod account traffic NAME. Days are UTC days.";
+
+const BLOCK_HELP: &str = "\
+Examples:
+  hermod block list
+  hermod block add premium-and-satellite direction=sent
+  hermod block add 49900 reason='Fraud in ticket 4711.'
+  hermod block add 4990000-4990099 direction=sent until=2027-01-01
+  hermod block add shop/+4915112345678 direction=received
+  hermod block remove 49900
+
+The name of a block is [ACCOUNT/]NUMBERS. NUMBERS is a prefix (one number is a prefix with all its
+digits), a range, or the built-in list premium-and-satellite. Messages to blocked numbers are
+rejected with 403 DESTINATION_BLOCKED; MO messages from them are accepted from the carrier and
+dropped. Messages that were accepted before the block are sent: hermod queue cancel --prefix 49900.
+hermod lookup names the block of a number.";
 
 const OPERATOR_HELP: &str = "\
 Examples:

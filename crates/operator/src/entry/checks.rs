@@ -42,6 +42,7 @@ const KEYWORD_CHARS_MAX: usize = 20;
 const PATTERN_CHARS_MAX: usize = 1_000;
 const SENDER_REASON_CHARS_MAX: usize = 200;
 const SENDER_NOTE_CHARS_MAX: usize = 500;
+const BLOCK_REASON_CHARS_MAX: usize = 200;
 const SUSPENSION_CHARS_MAX: usize = 200;
 const PERSON_CHARS_MAX: usize = 100;
 const MESSAGES_PER_DAY_MAX: u64 = 1_000_000_000;
@@ -166,6 +167,7 @@ checks! {
     };
     sender_reason(String) -> Option<String> = |text| some_line(text, "reason", SENDER_REASON_CHARS_MAX);
     sender_note(String) -> Option<String> = |text| some_line(text, "note", SENDER_NOTE_CHARS_MAX);
+    block_reason(String) -> Option<String> = |text| some_line(text, "reason", BLOCK_REASON_CHARS_MAX);
     /// Why an account is suspended. A blank text would suspend it without a reason.
     suspension(String) -> String = |text| {
         let rule = || format!("the reason of a suspension has 1 to {SUSPENSION_CHARS_MAX} characters in one line");

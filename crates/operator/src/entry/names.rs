@@ -1,10 +1,11 @@
-//! The names of entries. Most have a `name` field; routes, prices, senders and numbers are named by their key fields,
+//! The names of entries. Most have a `name` field; routes, prices, senders, numbers and blocks are named by their key fields,
 //! in a form for files, log lines and URL paths.
 
 use crate::entry::values;
 use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::area::Area;
+use hermod_domain::block::{BlockedNumbers, NumberList, NumberRange};
 use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::price::PriceEntry;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -41,6 +42,18 @@ pub(crate) fn of_price(account: Option<&str>, area: Option<Area>, from: Option<T
     let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
     let from = from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default();
     format!("{owner}{}{from}", of_some_area(area))
+}
+
+/// `[ACCOUNT/]NUMBERS`, with a question mark for none.
+pub(crate) fn of_block(account: Option<&str>, numbers: Option<BlockedNumbers>) -> String {
+    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
+    let numbers = match numbers {
+        Some(BlockedNumbers::Prefix(prefix)) => values::of_prefix(prefix),
+        Some(BlockedNumbers::Range(range)) => range.to_string(),
+        Some(BlockedNumbers::List(list)) => list.as_str().to_owned(),
+        None => "?".to_owned(),
+    };
+    format!("{owner}{numbers}")
 }
 
 /// Returns a question mark without an area.
@@ -140,6 +153,24 @@ fn read_owned_area(text: &str) -> Option<ReadName> {
     let mut fields = vec![field];
     fields.extend(account.map(|account| ("account", account)));
     Some((format!("{owner}{area}"), fields))
+}
+
+pub(crate) fn read_block(name: &str) -> Option<ReadName> {
+    let (account, what) = match name.split_once('/') {
+        Some((account, what)) => (Some(account.to_owned()), what),
+        None => (None, name),
+    };
+    let (field, numbers) = if let Some(list) = NumberList::named(what) {
+        ("list", BlockedNumbers::List(list))
+    } else if what.contains('-') {
+        ("range", BlockedNumbers::Range(NumberRange::parse(what).ok()?))
+    } else {
+        ("prefix", BlockedNumbers::Prefix(values::number_prefix_of(what).ok()?))
+    };
+    let canonical = of_block(account.as_deref(), Some(numbers));
+    let mut fields = vec![(field, of_block(None, Some(numbers)))];
+    fields.extend(account.map(|account| ("account", account)));
+    Some((canonical, fields))
 }
 
 pub(crate) fn read_sender(name: &str) -> Option<ReadName> {

@@ -29,6 +29,14 @@ fn name_implies_its_key_fields() {
         "shop/mcc262@2026-01-01",
         r#"shop/mcc262@2026-01-01 {"account":"shop","from":"2026-01-01","mcc":"262"}"#,
     );
+    check(Kind::Block, "49900", r#"49900 {"prefix":"49900"}"#);
+    check(Kind::Block, "shop/*", r#"shop/* {"account":"shop","prefix":"*"}"#);
+    check(Kind::Block, "4990000-4990099", r#"4990000-4990099 {"range":"4990000-4990099"}"#);
+    check(
+        Kind::Block,
+        "shop/premium-and-satellite",
+        r#"shop/premium-and-satellite {"account":"shop","list":"premium-and-satellite"}"#,
+    );
     check(Kind::Sender, "*/Bank", r#"*/Bank {"sender":"Bank"}"#);
     check(Kind::Sender, "shop/A&B", r#"shop/A&B {"account":"shop","sender":"A&B"}"#);
 }
@@ -42,6 +50,8 @@ fn name_is_converted_to_its_canonical_form() {
     );
     check(Kind::Route, "49@4915112345678", r#"49@+4915112345678 {"prefix":"49","sender":"+4915112345678"}"#);
     check(Kind::Number, "80808/shop", r#"80808/SHOP {"keyword":"SHOP","number":"80808"}"#);
+    check(Kind::Block, "+4915112345678", r#"4915112345678 {"prefix":"4915112345678"}"#);
+    check(Kind::Block, "+4990-+4999", r#"4990-4999 {"range":"4990-4999"}"#);
     check(
         Kind::Price,
         "49@2026-01-01T01:00:00+01:00",
@@ -63,6 +73,11 @@ fn invalid_name_is_rejected() {
         (Kind::Price, "49@yesterday"),
         (Kind::Price, "mcc26"),
         (Kind::Price, "ZZ"),
+        (Kind::Block, ""),
+        (Kind::Block, "+"),
+        (Kind::Block, "shop"),
+        (Kind::Block, "4990-49"),
+        (Kind::Block, "satellite-only"),
         (Kind::Sender, "Bank"),
         (Kind::Sender, "shop/"),
         (Kind::Number, "Bank"),

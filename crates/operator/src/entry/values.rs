@@ -1,5 +1,6 @@
 //! Parses and writes amounts, prefixes, times and networks of provision files. The written form parses again.
 
+use hermod_domain::block::NumberList;
 use hermod_domain::catalogue::AllowList;
 use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::numbers::{Country, Mcc};
@@ -26,6 +27,31 @@ pub(crate) fn prefix_of(text: &str) -> Result<Prefix, String> {
         "" => Err("write \"*\" for every number".to_owned()),
         digits => Prefix::parse(digits).map_err(|refusal| format!("\"{digits}\": {refusal}")),
     }
+}
+
+/// Parses a number or its first digits, with or without a plus; `*` is every number.
+pub(crate) fn number_prefix_of(text: &str) -> Result<Prefix, String> {
+    match text.strip_prefix('+') {
+        Some(digits) => Prefix::parse(digits)
+            .ok()
+            .filter(|prefix| !prefix.is_empty())
+            .ok_or_else(|| format!("\"{text}\" is not a number such as +4915112345678 or its first digits")),
+        None => prefix_of(text),
+    }
+}
+
+pub(crate) fn number_prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prefix>, D::Error> {
+    number_prefix_of(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+}
+
+pub(crate) fn number_list<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<NumberList>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let known = || NumberList::ALL.map(NumberList::as_str).join(", ");
+    let list = NumberList::named(&text);
+    list.map(Some)
+        .ok_or_else(|| D::Error::custom(format!("\"{text}\" is no built-in list; there is {}", known())))
 }
 
 /// `*` is every number.

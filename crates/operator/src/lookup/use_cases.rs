@@ -57,6 +57,7 @@ pub async fn look_up_number(
         currency: None,
         price: None,
         country_enabled: None,
+        block: None,
         refusals: Vec::new(),
         explanation,
     };
@@ -96,6 +97,10 @@ async fn with_account(
     if !country_enabled {
         refused.push(Refusal::CountryBlocked);
     }
+    let block = account.block_to(question.to, asked.now);
+    if block.is_some() {
+        refused.push(Refusal::DestinationBlocked);
+    }
     if price.is_none() {
         refused.push(Refusal::NoPrice);
     }
@@ -114,6 +119,7 @@ async fn with_account(
         currency: Some(account.account.currency.to_string()),
         price: price.map(|FoundPrice { price, is_own }| price_name(is_own.then_some(name), price)),
         country_enabled: Some(country_enabled),
+        block: block.map(str::to_owned),
         refusals,
         ..view
     })

@@ -43,6 +43,8 @@ pub struct LookupView {
     /// The name of the price that applies: `shop/49@2027-01-01`, `US`.
     pub price: Option<String>,
     pub country_enabled: Option<bool>,
+    /// The name of a block that forbids to send to the number: `49900`, `shop/4990000-4990099`.
+    pub block: Option<String>,
     /// Each reason why a message of one part would be rejected now. Empty without an account.
     pub refusals: Vec<String>,
     #[serde(flatten)]

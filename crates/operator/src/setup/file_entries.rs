@@ -1,6 +1,7 @@
 //! The content of a provision file. Every value is validated as it is parsed, so that errors name their line.
 
 use crate::account::WantedAccount;
+use crate::block::WantedBlock;
 use crate::carrier::entry::WantedCarrier;
 use crate::connection::WantedConnection;
 use crate::control::WantedControl;

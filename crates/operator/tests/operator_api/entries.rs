@@ -91,6 +91,13 @@ fn things() -> Vec<Thing> {
             json!({"spend_per_day": null, "per_range": {"most": 3, "per": "10m"}, "mode": "watch"}),
             ("per_range", json!({"most": 3, "per": "10m"})),
         ),
+        (
+            "blocks",
+            "shop/4990000-4990099",
+            json!({"reason": "Fraud in ticket 4711."}),
+            json!({"direction": "sent", "reason": null, "until": "2027-01-01"}),
+            ("until", json!("2027-01-01")),
+        ),
     ]
 }
 

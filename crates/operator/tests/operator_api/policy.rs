@@ -119,6 +119,12 @@ async fn number_lookup_returns_country_route_and_price() {
     assert_eq!((&own["currency"], &own["refusals"]), (&json!("EUR"), &json!([])), "{own}");
     assert!(own["price"].is_string(), "{own}");
     assert_eq!(fixture.get("/lookup/+33612345678?account=shop").await.body["country_enabled"], json!(false));
+    assert_eq!(own["block"], Value::Null);
+    fixture.put("/blocks/49151", json!({"direction": "sent"})).await;
+    let blocked = fixture.get("/lookup/+4915112345678?account=shop").await.body;
+    assert_eq!(blocked["block"], json!("49151"));
+    let refusal = blocked["refusals"][0].as_str().unwrap();
+    assert!(refusal.starts_with("DESTINATION_BLOCKED: "), "{refusal}");
     assert_eq!(fixture.get("/lookup/0151?account=shop").await.status, 400);
     assert_eq!(fixture.get("/lookup/+4915112345678?from=").await.status, 400);
     assert_eq!(fixture.get("/lookup/+4915112345678?account=x").await.status, 404);

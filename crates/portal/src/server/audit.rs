@@ -21,7 +21,7 @@ use serde_json::Value;
 const ROWS: u32 = 50;
 
 /// The kinds of changes of the filter.
-const ACTIONS: [(&str, &str); 16] = [
+const ACTIONS: [(&str, &str); 17] = [
     ("", "Any change"),
     ("account", "Account"),
     ("connection", "Connections"),
@@ -38,6 +38,7 @@ const ACTIONS: [(&str, &str); 16] = [
     ("route", "Routes"),
     ("control", "Traffic controls"),
     ("screen", "Screening rules"),
+    ("block", "Blocked numbers"),
 ];
 
 /// The filters of the URL, as the person typed them.

@@ -143,6 +143,19 @@ async fn error_403_country_blocked() {
 }
 
 #[tokio::test]
+async fn error_403_destination_blocked() {
+    let service = Service::start().await;
+    let refused = service.sms(ACME, "+4915999000042", "hello").await;
+    assert_eq!(status_and_code(&refused), (403, "DESTINATION_BLOCKED"));
+    assert!(!refused.body.contains("fraud"), "the reason is for the operator: {}", refused.body);
+    let of_other = "+4915999111111";
+    assert_eq!(status_and_code(&service.sms("other", of_other, "hello").await), (403, "DESTINATION_BLOCKED"));
+    assert_eq!((service.balance(ACME).await, service.balance("other").await), ("10".into(), "10".into()));
+    assert_eq!(service.sms(ACME, of_other, "blocked for another account").await.status, 202);
+    assert_eq!(service.sms(ACME, "+4915999000100", "after the range").await.status, 202);
+}
+
+#[tokio::test]
 async fn error_404_message_not_found_including_an_id_of_another_account() {
     let service = Service::start().await;
     let id = service.sms(ACME, DE, "hello").await.field("message_id");

@@ -70,6 +70,13 @@ sender = "Later"
 account = "acme"
 state = "pending"
 
+[[block]]
+range = "4915999000000-4915999000099"
+reason = "fraud last week"
+[[block]]
+prefix = "4915999111111"
+account = "other"
+
 [[screen]]
 name = "links"
 pattern = "https?://"

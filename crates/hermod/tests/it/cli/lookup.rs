@@ -78,6 +78,9 @@ fn lookup_lists_every_reason_to_reject_a_message() {
     {
         assert!(out.contains(&format!("  {code}: ")), "{code} in {out}");
     }
+    fixture.run_ok(&["block", "add", "shop/4915100-4915199"]);
+    let out = fixture.run_ok(&["lookup", "+4915112345678", "--account", "shop"]);
+    assert!(out.contains("DESTINATION_BLOCKED: ") && out.contains("shop/4915100-4915199\n"), "{out}");
     fixture.run_ok(&["account", "close", "shop"]);
     assert!(
         fixture.run_ok(&["lookup", "+4915112345678", "--account", "shop"]).contains("The account is closed")

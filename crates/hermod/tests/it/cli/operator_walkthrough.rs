@@ -94,6 +94,10 @@ fn set_entries(fixture: &OperatorFixture) {
         (&["number", "remove", "80808/shop"], "- number 80808/SHOP\n"),
         (&["screen", "set", "links", "pattern=bit\\.ly"], "+ screen links\n"),
         (&["screen", "remove", "links"], "- screen links\n"),
+        (&["block", "add", "+49900", "reason=Fraud."], "+ block 49900\n"),
+        (&["block", "set", "49900", "direction=sent"], "~ block 49900\n    direction: both -> sent\n"),
+        (&["block", "add", "shop/4990100-4990199"], "+ block shop/4990100-4990199\n"),
+        (&["block", "remove", "shop/4990100-4990199"], "- block shop/4990100-4990199\n"),
         (&["control", "set", "day", "account=shop", "spend_per_day=50"], "+ control day\n"),
         (&["control", "set", "day", "mode=watch"], "~ control day\n    mode: enforce -> watch\n"),
     ] {
@@ -135,6 +139,7 @@ fn list_entries(fixture: &OperatorFixture) {
         ),
         (&["number", "list"], "There are no numbers yet.\n"),
         (&["screen", "list"], "There are no screens yet.\n"),
+        (&["block", "list"], "NAME   DIRECTION  REASON\n49900  sent       Fraud.\n"),
         (&["control", "list"], "NAME  ACCOUNT  MODE   PER RECIPIENT\nday   shop     watch  20:1h\n"),
         (
             &["account", "list"],

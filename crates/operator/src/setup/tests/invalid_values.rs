@@ -50,6 +50,8 @@ const SETUP: &str = r#"
     [[control]]
     name = "day"
     messages_per_day = 10
+    [[block]]
+    prefix = "49900"
     [[user]]
     email = "ann@example.com"
     [[operator]]
@@ -59,7 +61,7 @@ const SETUP: &str = r#"
 /// The fields that identify an entry, which a partial entry has.
 const fn identity(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Route | Kind::Price => &["prefix"],
+        Kind::Route | Kind::Price | Kind::Block => &["prefix"],
         Kind::Sender => &["sender", "account"],
         Kind::Number => &["number"],
         Kind::Key => &["key"],
@@ -224,6 +226,7 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
             Kind::Connection,
             "default_sender max_parts system_id system_type max_binds window alphabet inbound",
         ),
+        (Kind::Block, "reason until"),
         (Kind::Control, "account spend_per_day messages_per_day per_recipient per_range per_country"),
     ] {
         let names: Vec<&str> = removable(kind).map(|field| field.name.as_str()).collect();

@@ -1,6 +1,7 @@
 //! Tests of applying provision files: created, updated and removed entries.
 
 mod bind_access;
+mod blocks;
 mod carriers;
 mod documentation;
 mod invalid_values;
@@ -119,7 +120,8 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
          +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
-         +control abroad, +user ann@example.com, ?key shop-key-0"
+         +control abroad, +block 49900, +block shop/4470012300-4470012399, +block premium-and-satellite, \
+         +user ann@example.com, ?key shop-key-0"
     );
     let catalogue = load_catalogue(&store).await.unwrap();
     let key = catalogue.key("shop-key-1").unwrap();
@@ -263,13 +265,14 @@ async fn removal_can_be_repeated() {
         ("number", "80808/shop"),
         ("screen", "short-links"),
         ("control", "shop-day"),
+        ("block", "+49900"),
     ] {
         text.push_str(&format!("[[remove]]\nkind = \"{kind}\"\nname = \"{name}\"\n"));
     }
     assert_eq!(
         applied(&store, &text).await,
         "-key shop-key-1, -price shop/49@2027-01-01, -route *, -sender shop/+4915112345678, -number 80808/SHOP, \
-         -screen short-links, -control shop-day"
+         -screen short-links, -control shop-day, -block 49900"
     );
     let again = applied(&store, &text).await;
     assert!(again.split(", ").all(|change| change.starts_with('?')), "{again}");

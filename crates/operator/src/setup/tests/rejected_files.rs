@@ -78,6 +78,19 @@ async fn inconsistent_file_is_rejected_completely() {
             "[[control]]\nname = \"x\"\nspend_per_day = 1\nmessages_per_day = 1",
             "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country",
         ),
+        ("[[block]]\nreason = \"Fraud.\"", "block \"?\" needs exactly one of prefix, range and list"),
+        (
+            "[[block]]\nprefix = \"49\"\nlist = \"premium-and-satellite\"",
+            "block \"?\" needs exactly one of prefix, range and list",
+        ),
+        (
+            "[[block]]\nprefix = \"49\"\naccount = \"x\"",
+            "block \"x/49\" refers to account \"x\", which does not exist here or in the store",
+        ),
+        (
+            "[[block]]\nprefix = \"49\"\ndirection = \"sent\"\n[[block]]\nprefix = \"+49\"",
+            "block \"49\" is mentioned twice",
+        ),
         (
             "[[number]]\nnumber = \"80808\"\naccount = \"x\"",
             "number \"80808\" refers to account \"x\", which does not exist here or in the store",
