@@ -15,7 +15,6 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::{Route, RouteQuery};
-use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -68,7 +68,7 @@ fn stopped_carrier_keeps_its_first_reason_until_resumed() {
     assert!(watching.has_changed().unwrap());
     watching.mark_unchanged();
     let stopped = carriers.list(Moment(0))[0].stopped_for.clone();
-    assert_eq!(stopped, Some(Stopped { since: at(5), why: "protocol errors".to_owned() }));
+    assert_eq!(stopped, Some(Stopped { since: at(5), why: "protocol errors".to_owned(), is_drained: false }));
     assert_eq!(carriers.health(ACME), Health::Stopped);
     assert!(carriers.resume(ACME, Moment(9)));
     assert!(watching.has_changed().unwrap());

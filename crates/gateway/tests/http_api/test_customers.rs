@@ -215,6 +215,7 @@ fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
         carriers: vec![RouteCarrier { carrier: CarrierId::new(1), priority: 1, weight: 1 }],
         in_doubt: None,
         fail_over_refusals: false,
+        fail_over_after_ms: None,
     };
     (RouteId::new(id), entry)
 }
@@ -230,6 +231,7 @@ fn carrier() -> Carrier {
         response_timeout_ms: 10_000,
         enquire_link_ms: 30_000,
         disabled: false,
+        draining: None,
         tls: None,
         profile: Profile::default(),
     }

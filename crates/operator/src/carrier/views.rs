@@ -144,7 +144,7 @@ impl QueueView {
 
 impl CarrierView {
     pub fn new(carrier: CarrierSnapshot, queue: CarrierQueue, now: Timestamp) -> CarrierView {
-        let stopped = |Stopped { since, why }: Stopped| StoppedView { since: since.to_iso(), why };
+        let stopped = |Stopped { since, why, .. }: Stopped| StoppedView { since: since.to_iso(), why };
         CarrierView {
             carrier: carrier.name,
             health: carrier.health.as_str().to_owned(),

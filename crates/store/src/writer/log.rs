@@ -3,9 +3,9 @@
 use crate::error::StoreError;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::ForbiddenEvent;
+use hermod_engine::maps::HashMap;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{StoredMessageKey, UnreadablePart, UnreadableReport};
-use std::collections::HashMap;
 
 /// Logs the parts that were set aside.
 pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {

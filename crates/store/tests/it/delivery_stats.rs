@@ -24,6 +24,7 @@ fn receipt_waits(carriers: &[(CarrierId, u32)]) -> Arc<Catalogue> {
             response_timeout_ms: 60_000,
             enquire_link_ms: 30_000,
             disabled: false,
+            draining: None,
             tls: None,
             profile: Profile { receipt_wait_s: *receipt_wait_s, ..Profile::default() },
         };

@@ -38,7 +38,7 @@ pub(super) const TEXT: &str = "hello";
 type Make = fn(&mut World) -> Option<AnyCommand>;
 
 /// How likely each kind of command is, in thousandths.
-const KINDS: [(u64, Make); 36] = [
+const KINDS: [(u64, Make); 37] = [
     (260, accept),
     (50, pay),
     (8, opt_out),

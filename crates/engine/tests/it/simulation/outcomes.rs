@@ -5,7 +5,7 @@ use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::origin::MessageName;
 use hermod_engine::commands::{
-    AnyCommand, AnyOutcome, Cancel, CancelWaiting, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
+    AnyCommand, AnyOutcome, Cancel, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
 };
 use hermod_engine::ops::{AcceptOutcome, CancelOutcome, DeferredParts, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;

@@ -12,7 +12,14 @@ fn traffic(accepted: u64, refused: &[(ErrorClass, u64)], timed_out: u64, receipt
 
 #[track_caller]
 fn check(stopped: bool, sending_links_bound: usize, recent: Recent, expect: Health) {
-    let inputs = HealthInputs { stopped, sending_links_bound, slow: false, messages_wait: false, recent };
+    let inputs = HealthInputs {
+        stopped,
+        sending_links_bound,
+        stalled: false,
+        slow: false,
+        messages_wait: false,
+        recent,
+    };
     assert_eq!(health_of(&inputs), expect, "{recent:?}");
 }
 
@@ -22,7 +29,14 @@ fn throttling_carrier_with_waiting_messages_is_poor() {
         [(false, 1, Health::Poor), (false, 0, Health::Down), (true, 1, Health::Stopped)]
     {
         let recent = Recent::default();
-        let inputs = HealthInputs { stopped, sending_links_bound, slow: true, messages_wait: true, recent };
+        let inputs = HealthInputs {
+            stopped,
+            sending_links_bound,
+            stalled: false,
+            slow: true,
+            messages_wait: true,
+            recent,
+        };
         assert_eq!(health_of(&inputs), expect);
     }
 }
@@ -67,8 +81,14 @@ fn carrier_that_refuses_every_retry_is_poor_while_messages_wait() {
     ] {
         let minute = traffic(accepted_in_minute, &[], 0, 0);
         let recent = Recent { minute, since_accepted, ..Recent::default() };
-        let inputs =
-            HealthInputs { stopped: false, sending_links_bound: 1, slow: false, messages_wait, recent };
+        let inputs = HealthInputs {
+            stopped: false,
+            sending_links_bound: 1,
+            stalled: false,
+            slow: false,
+            messages_wait,
+            recent,
+        };
         assert_eq!(health_of(&inputs), expect, "{since_accepted:?}, messages wait: {messages_wait}");
     }
 }
@@ -139,5 +159,31 @@ fn more_than_one_unmatched_receipt_in_a_hundred_raises_the_alarm() {
         [(100, 1, false), (100, 2, true), (1000, 10, false), (1000, 11, true), (500, 5, false)]
     {
         assert_eq!(ids_do_not_match(receipts, unmatched), expect, "{unmatched} of {receipts}");
+    }
+}
+
+#[test]
+fn carrier_is_stalled_after_five_silent_seconds_until_it_answers() {
+    let at = |seconds: u64| Moment::default().plus(Duration::from_secs(seconds));
+    let mut watch = StallWatch::starting_at(7);
+    let silent = |out, messages_wait| StallInputs { answered: 7, out, messages_wait };
+    assert!(!watch.check(silent(2, true), at(0)));
+    assert!(!watch.check(silent(2, true), at(4)));
+    assert!(watch.check(silent(2, true), at(5)));
+    assert!(watch.check(silent(2, false), at(6)), "its queue was moved");
+    assert!(watch.check(silent(0, false), at(50)), "its parts are in doubt");
+    assert!(!watch.check(silent(0, false), at(66)), "it is tried again");
+    assert!(!watch.check(silent(2, true), at(67)));
+    assert!(watch.check(silent(2, true), at(72)));
+    assert!(!watch.check(StallInputs { answered: 8, out: 2, messages_wait: true }, at(73)), "it answers");
+}
+
+#[test]
+fn carrier_with_little_traffic_that_answers_slowly_is_not_stalled() {
+    let at = |seconds: u64| Moment::default().plus(Duration::from_secs(seconds));
+    let mut watch = StallWatch::starting_at(0);
+    for second in 0..100 {
+        let inputs = StallInputs { answered: second / 20, out: 1, messages_wait: false };
+        assert!(!watch.check(inputs, at(second)), "{second}");
     }
 }

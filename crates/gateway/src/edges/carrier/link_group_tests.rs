@@ -112,6 +112,7 @@ fn carrier() -> Carrier {
         response_timeout_ms: 60_000,
         enquire_link_ms: 30_000,
         disabled: false,
+        draining: None,
         tls: None,
         profile: Profile::default(),
     }
@@ -320,6 +321,7 @@ fn alternative_carrier_is_named_only_for_classes_that_may_fail_over() {
             carriers: carriers.to_vec(),
             in_doubt: None,
             fail_over_refusals,
+            fail_over_after_ms: None,
         };
         let carriers = vec![(ACME, "acme".to_owned(), carrier()), (BETA, "beta".to_owned(), carrier())];
         let routes = vec![(RouteId::new(1), route)];

@@ -110,6 +110,7 @@ fn catalogue(carrier: &sim::SimulatedCarrier, profile: Profile) -> Catalogue {
         response_timeout_ms: 60_000,
         enquire_link_ms: 30_000,
         disabled: false,
+        draining: None,
         tls: None,
         profile,
     };

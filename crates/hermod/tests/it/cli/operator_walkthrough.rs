@@ -54,7 +54,10 @@ fn set_carriers_and_routes(fixture: &OperatorFixture) {
             "+ carrier backup\n",
         ),
         (&["carrier", "set", "backup", "rate=60"], "~ carrier backup\n    rate: 50 -> 60\n"),
-        (&["carrier", "disable", "backup"], "~ carrier backup\n    disabled: false -> true\n"),
+        (
+            &["carrier", "disable", "backup"],
+            "~ carrier backup\n    disabled: false -> true\n0 parts wait, 0 are sent and not answered, 0 wait for a receipt.\n",
+        ),
         (&["carrier", "enable", "backup"], "~ carrier backup\n    disabled: true -> false\n"),
         (
             &["carrier", "set", "backup", "links=2", "long_messages=sar", "destination=0/1"],

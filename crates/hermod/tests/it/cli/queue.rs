@@ -34,7 +34,7 @@ fn waiting_messages_are_held_released_and_cancelled_while_their_carrier_is_drain
 
     assert_eq!(
         command(data, &["carrier", "resume", "demo"]),
-        "~ carrier demo\n    draining: stay -> (none)\n"
+        "~ carrier demo\n    draining: stay -> nothing\n"
     );
     for id in &ids[..2] {
         customer.wait_for_status(id, "delivered");

@@ -86,6 +86,7 @@ fn carrier(port: u16, tls: Option<CarrierTls>) -> Carrier {
         response_timeout_ms: 60_000,
         enquire_link_ms: 30_000,
         disabled: false,
+        draining: None,
         tls,
         profile: Profile { bind_wait_ms: 5_000, ..Profile::default() },
     }

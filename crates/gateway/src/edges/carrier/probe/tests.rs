@@ -68,6 +68,7 @@ fn carrier_at(address: &str, profile: Profile) -> Carrier {
         response_timeout_ms: 3_000,
         enquire_link_ms: 30_000,
         disabled: true,
+        draining: None,
         tls: None,
         profile,
     }
