@@ -7,7 +7,7 @@ use crate::state::aliases;
 use crate::steps::{Canceller, StepKind};
 use crate::tables::{MessageKey, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::{Part, PartEvent};
+use hermod_domain::lifecycle::{Part, PartEvent, PartState};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 
@@ -36,15 +36,51 @@ pub fn message(
     Ok(if cancelled { CancelOutcome::Cancelled } else { CancelOutcome::TooLate })
 }
 
-/// Cancels messages for the operator and refunds their costs. Skips those of which a carrier has, or may have, a part, and
-/// those that another queue has by now. Returns how many were cancelled.
-pub fn waiting(batch: &mut Batch<'_>, keys: &[MessageKey], now: Timestamp) -> Result<usize, TableError> {
+/// Cancels messages for the operator and refunds their costs. Skips those that another queue has by now. Those of which a
+/// carrier has, or may have, a part are stopped if `stops_sent` is set, and skipped otherwise. Returns how many were cancelled or
+/// stopped.
+pub fn waiting(
+    batch: &mut Batch<'_>,
+    keys: &[MessageKey],
+    stops_sent: bool,
+    now: Timestamp,
+) -> Result<usize, TableError> {
     batch.advance_to(now);
-    let mut cancelled = 0;
+    let mut changed = 0;
     for key in keys {
-        cancelled += usize::from(withdraw(batch, *key, Canceller::Operator)?);
+        let is_changed = withdraw(batch, *key, Canceller::Operator)? || (stops_sent && stop(batch, *key)?);
+        changed += usize::from(is_changed);
     }
-    Ok(cancelled)
+    Ok(changed)
+}
+
+/// Sends nothing more of a message that a carrier may have: a part that may have been sent is not sent again and counts as
+/// submitted; if another part was never sent, the message ends as rejected. Nothing is refunded. Returns whether anything of it
+/// waited. A message of which a part is being sent now stays as it is.
+fn stop(batch: &mut Batch<'_>, key: MessageKey) -> Result<bool, TableError> {
+    let Some(progress) = progress::load(batch.tables, key)? else { return Ok(false) };
+    let events: Vec<_> =
+        progress.parts.iter().zip(PartNo::up_to(u8::MAX)).filter_map(stopping_event).collect();
+    if events.is_empty() || progress.parts.iter().any(|part| part.state == PartState::Sending) {
+        return Ok(false);
+    }
+    // The end of the message, if there is one, is the last event.
+    let (in_doubt, unsent): (Vec<_>, Vec<_>) =
+        events.into_iter().partition(|(_, event)| *event == PartEvent::ValidityEnded);
+    for (part, event) in in_doubt.into_iter().chain(unsent.into_iter().take(1)) {
+        let step = Some(StepKind::Cancelled { by: Canceller::Operator });
+        progress::apply(batch, key, part, event, 0, None, step)?;
+    }
+    batch.state.lanes.remove_message(key.carrier, key.account, key.message);
+    Ok(true)
+}
+
+/// Returns the event that stops a part; none if it does not wait.
+fn stopping_event((part, no): (&Part, PartNo)) -> Option<(PartNo, PartEvent)> {
+    let waits = matches!(part.state, PartState::Queued | PartState::InDoubt);
+    // A part in doubt is not sent after its validity, and counts as submitted then.
+    let event = if part.doubts > 0 { PartEvent::ValidityEnded } else { PartEvent::Withdrawn };
+    waits.then_some((no, event))
 }
 
 /// Ends a message if none of its parts was touched. Returns whether it did.

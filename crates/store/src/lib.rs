@@ -34,7 +34,7 @@ pub use data_folder::lock::FolderHolder;
 pub use error::{BackendError, CopyError, MigrationError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
-pub use hermod_engine::tables::{OptOut, OptOutSource, ReviewCase, ReviewState};
+pub use hermod_engine::tables::{MessageKey, OptOut, OptOutSource, ReviewCase, ReviewState};
 pub use nodes::envelope::NodeEnvelope;
 pub use operations::{
     ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, ClusterStore, CustomerRequestStore,

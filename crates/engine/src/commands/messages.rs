@@ -65,10 +65,12 @@ impl Command for MoveWaiting {
 }
 
 /// Cancels messages in queues and refunds their costs, for the operator. Those that do not wait there any more stay as they
-/// are. Returns how many were cancelled.
+/// are. Returns how many were cancelled, or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelWaiting {
     pub keys: Vec<MessageKey>,
+    /// Messages that a carrier may have are stopped: what of them waits is not sent, and nothing is refunded.
+    pub stops_sent: bool,
     pub now: Timestamp,
 }
 
@@ -80,7 +82,7 @@ impl Command for CancelWaiting {
     }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        cancel::waiting(batch, &self.keys, self.now)
+        cancel::waiting(batch, &self.keys, self.stops_sent, self.now)
     }
 }
 

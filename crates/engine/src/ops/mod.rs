@@ -41,7 +41,7 @@ pub use policy::{
 };
 pub use queue::{
     CarrierQueue, DeferredParts, Move, QueuePosition, SetAside, SetAsideCount, StoredPart, TargetCarrier,
-    WaitingMessage,
+    UnsentMessages, WaitingMessage,
 };
 pub use receipt::{
     AssignedId, CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt,

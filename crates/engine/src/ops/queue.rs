@@ -54,6 +54,20 @@ impl WaitingMessage {
     }
 }
 
+/// What is still to be sent to a carrier for an account: messages with a part that waits for a slot or for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsentMessages {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub messages: u64,
+    /// Their parts that wait.
+    pub parts: u64,
+    /// Those of the parts that may have been sent before.
+    pub in_doubt: u64,
+    pub oldest: MessageId,
+    pub newest: MessageId,
+}
+
 /// The carrier that a message moves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetCarrier {

@@ -13,7 +13,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{Cancel, CancelWaiting, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
     CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, QueuePosition,
-    WaitingMessage,
+    UnsentMessages, WaitingMessage,
 };
 use hermod_engine::tables::MessageKey;
 
@@ -58,9 +58,34 @@ impl MessageStore<'_> {
                 MessageKey { carrier, account, message }
             };
             let keys = chunk.iter().map(key).collect();
-            cancelled += self.0.request(CancelWaiting { keys, now }).await?;
+            cancelled += self.0.request(CancelWaiting { keys, stops_sent: false, now }).await?;
         }
         Ok(cancelled)
+    }
+
+    /// Stops messages that a carrier may have: what of them waits is not sent, and nothing is refunded. Returns how many had
+    /// something that waited. Durable when this returns.
+    pub async fn stop_sent(self, keys: &[MessageKey], now: Timestamp) -> Result<usize, StoreError> {
+        let mut stopped = 0;
+        for chunk in keys.chunks(CHANGED_PER_WRITE_MAX) {
+            stopped += self.0.request(CancelWaiting { keys: chunk.to_vec(), stops_sent: true, now }).await?;
+        }
+        Ok(stopped)
+    }
+
+    /// Returns what is still to be sent, by carrier and account. The cost grows with the queues.
+    pub async fn unsent(self) -> Result<Vec<UnsentMessages>, StoreError> {
+        self.0.read(waiting_messages::count_unsent).await
+    }
+
+    /// Returns the next messages with a part that waits, also those that a carrier may have, of all carriers, in order.
+    pub async fn unsent_after(
+        self,
+        after: Option<MessageKey>,
+        limit: u32,
+    ) -> Result<Vec<MessageKey>, StoreError> {
+        let limit = limit.clamp(1, PAGE_ROWS_MAX);
+        self.0.read(move |database| waiting_messages::unsent_after(database, after, limit)).await
     }
 
     /// Returns the queue of every carrier that has had parts. The counts are exact. The cost does not grow with the queues,

@@ -8,9 +8,9 @@ use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{QueuePosition, WaitingMessage};
+use hermod_engine::ops::{QueuePosition, UnsentMessages, WaitingMessage};
 use hermod_engine::state::lanes::Unread;
-use hermod_engine::tables::TableError;
+use hermod_engine::tables::{MessageKey, TableError};
 
 /// Rows per read, so that no snapshot lasts long.
 const ROWS_PER_READ: u32 = 5_000;
@@ -138,6 +138,57 @@ fn read_groups(
         }
     }
     Ok((groups, read == ROWS_PER_READ))
+}
+
+/// Counts what is still to be sent, by carrier and account.
+pub(crate) fn count_unsent(connection: &Connection) -> Result<Vec<UnsentMessages>, TableError> {
+    let [queued, in_doubt] = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
+    let mut statement = connection.prepare_cached(
+        "SELECT carrier, account, count(DISTINCT message), count(*), count(*) FILTER (WHERE doubts > 0),
+             min(message), max(message)
+         FROM part WHERE state IN (?1, ?2) GROUP BY carrier, account ORDER BY carrier, account",
+    )?;
+    let mut rows = statement.query(params![queued, in_doubt])?;
+    let mut counted = Vec::new();
+    while let Some(row) = rows.next()? {
+        counted.push(UnsentMessages {
+            carrier: CarrierId::new(row.get(0)?),
+            account: AccountId::new(row.get(1)?),
+            messages: row.get::<i64>(2)?.cast_unsigned(),
+            parts: row.get::<i64>(3)?.cast_unsigned(),
+            in_doubt: row.get::<i64>(4)?.cast_unsigned(),
+            oldest: stored_message(&row, 5)?,
+            newest: stored_message(&row, 6)?,
+        });
+    }
+    Ok(counted)
+}
+
+/// Returns the next messages with a part that waits, in the order of their keys.
+pub(crate) fn unsent_after(
+    connection: &Connection,
+    after: Option<MessageKey>,
+    limit: u32,
+) -> Result<Vec<MessageKey>, TableError> {
+    let [queued, in_doubt] = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
+    let (carrier, account, message) = after.map_or((0, 0, 0), |MessageKey { carrier, account, message }| {
+        (carrier.get(), account.get(), message.as_i64())
+    });
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT carrier, account, message FROM part
+         WHERE state IN (?1, ?2) AND (carrier, account, message) > (?3, ?4, ?5)
+         ORDER BY carrier, account, message LIMIT ?6",
+    )?;
+    let mut rows = statement.query(params![queued, in_doubt, carrier, account, message, limit])?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next()? {
+        keys.push(MessageKey {
+            carrier: CarrierId::new(row.get(0)?),
+            account: AccountId::new(row.get(1)?),
+            message: stored_message(&row, 2)?,
+        });
+    }
+    Ok(keys)
 }
 
 fn read_message(connection: &Connection, place: QueuePosition) -> Result<WaitingMessage, TableError> {

@@ -22,13 +22,14 @@ const NOT_SIMULATED: [&str; 14] = [
 ];
 
 /// Outcomes and events that must happen, beside the commands.
-const MUST_HAPPEN: [&str; 15] = [
+const MUST_HAPPEN: [&str; 16] = [
     "accepted",
     "over a control",
     "key used before",
     "opted out",
     "cancelled",
     "cancelled by the operator",
+    "stopped by the operator",
     "moved",
     "failed over",
     "webhook delivered",

@@ -34,7 +34,8 @@ pub(super) fn cancel_waiting(world: &mut World) -> Option<AnyCommand> {
         let carrier = if world.random.once_in(10) { world.random.one_of(&CARRIERS) } else { of_message };
         keys.push(MessageKey { carrier, account, message });
     }
-    Some(CancelWaiting { keys, now: world.now }.into())
+    let stops_sent = world.random.once_in(3);
+    Some(CancelWaiting { keys, stops_sent, now: world.now }.into())
 }
 
 /// Moves some messages of a carrier, some of them to the queue that an operator holds. Some of them may be at another carrier,
@@ -82,16 +83,37 @@ impl Model {
 
     /// Cancels messages that wait for this carrier and that no carrier may have. Returns the count.
     pub(super) fn cancel_waiting(&mut self, command: &CancelWaiting) -> usize {
-        let mut cancelled: usize = 0;
+        let (mut cancelled, mut stopped) = (0, 0);
         for MessageKey { carrier, message, .. } in &command.keys {
-            let entry = self.messages.get(message);
-            if entry.is_some_and(|entry| entry.can_be_cancelled() && entry.carrier == *carrier) {
+            let Some(entry) = self.messages.get(message).filter(|entry| entry.carrier == *carrier) else {
+                continue;
+            };
+            if entry.can_be_cancelled() {
                 self.apply_event(*message, PartNo::FIRST, PartEvent::Withdrawn);
                 cancelled += 1;
+            } else if command.stops_sent && self.stop(*message) {
+                stopped += 1;
             }
         }
-        self.coverage.count("cancelled by the operator", u64::try_from(cancelled).expect("a few"));
-        cancelled
+        self.coverage.count("cancelled by the operator", cancelled);
+        self.coverage.count("stopped by the operator", stopped);
+        usize::try_from(cancelled + stopped).expect("a few")
+    }
+
+    /// Sends nothing more of a message that a carrier may have. Returns whether anything of it waited.
+    fn stop(&mut self, message: MessageId) -> bool {
+        let entry = &self.messages[&message];
+        if !entry.has_part_in(&WAITING) || entry.has_part_in(&[PartState::Sending]) {
+            return false;
+        }
+        let parts: Vec<_> = entry.parts().filter(|(part, _)| WAITING.contains(&part.state)).collect();
+        for (_, no) in parts.iter().filter(|(part, _)| part.doubts > 0) {
+            self.apply_event(message, *no, PartEvent::ValidityEnded);
+        }
+        if let Some((_, no)) = parts.iter().find(|(part, _)| part.doubts == 0) {
+            self.apply_event(message, *no, PartEvent::Withdrawn);
+        }
+        true
     }
 
     /// Returns whether no carrier has any part of a message, or may have.
