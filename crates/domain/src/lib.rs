@@ -15,6 +15,7 @@ pub mod customer_request;
 pub mod erasure;
 pub mod expiring;
 pub mod grouping;
+pub mod hold;
 pub mod ids;
 pub mod inbound;
 pub mod keyed_pace;

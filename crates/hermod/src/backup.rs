@@ -5,6 +5,7 @@ use crate::operator::operator_client::{OperatorClient, RequestBody};
 use crate::operator::target::TargetArgs;
 use crate::{output, runtime};
 use clap::Args;
+use hermod_gateway::clock::Clock;
 use hermod_gateway::running;
 use hermod_operator::maintenance::{BackupRequest, BackupView};
 use hyper::Method;
@@ -29,8 +30,10 @@ Examples:
   Check the copy:
     hermod audit --data-dir backups/monday
 
-  Restore: stop the gateway, replace the data folder by the copy, start again:
+  Restore: stop the gateway, replace the data folder by the copy, start again. The gateway is held, and sends nothing:
     mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
+    hermod restore review
+    hermod restore cancel --before-backup
 
   Never copy a backup over the files of a data folder: the gateway refuses a journal that does not continue the copy.
 
@@ -93,7 +96,7 @@ impl BackupArgs {
         })?;
         let (from, to) = (data_dir.display(), destination.display());
         output::print(&format!(
-            "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n{}",
+            "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\nA gateway that starts with the copy sends nothing until you say: hermod restore review\n{}",
             in_words(bytes),
             if target.keeps_pepper_elsewhere()? {
                 "The pepper is not in the copy, because the settings or the environment name it: keep a copy of it elsewhere.\n"
@@ -135,7 +138,8 @@ async fn copy(target: &TargetArgs, from: &Path, draft: &Path, keys: &[&str]) -> 
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
             std::fs::DirBuilder::new().mode(0o700).create(draft).map_err(|error| about(draft, &error))?;
-            running::Store::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
+            running::Store::backup(from, &draft.join(DATABASE), Clock::real().now())
+                .map_err(Failure::failed)?;
             size_of(&draft.join(DATABASE))?
         }
     };

@@ -135,7 +135,7 @@ pub async fn copy_database(gateway: &Acting, request: BackupRequest) -> Result<B
         .audited(None, "database.copy", "database", &json!({ "folder": &folder }))
         .note_in_audit_log()
         .await?;
-    match gateway.store.copy_to(&folder.join(DATABASE)).await {
+    match gateway.store.copy_to(&folder.join(DATABASE), || gateway.clock.now()).await {
         Ok(bytes) => Ok(BackupView { folder: folder.display().to_string(), bytes }),
         Err(fault) => {
             // Only an empty folder is removed.
@@ -199,7 +199,8 @@ pub(crate) fn routes(routes: &mut Routes) {
             .ends_when_stopping()
             .details(
                 "Only for callers on the gateway's own machine. The gateway writes the copy a few pages at a time between \
-                 commits, and responds when it is complete. The keys of the data folder are not copied: `hermod backup` \
+                 commits, and responds when it is complete. A gateway that is started with the copy is held until an operator \
+                 releases it. The keys of the data folder are not copied: `hermod backup` \
                  copies them.",
             )
             .errors(&["INVALID_FIELD", "BACKUP_RUNNING"]),

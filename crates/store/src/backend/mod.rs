@@ -33,6 +33,7 @@ pub(crate) use crate::sqlite::salvage::salvage_journal;
 use crate::sqlite::schema;
 use crate::sqlite::{copying as sqlite_copying, recovery};
 use hermod_domain::audit::AuditKey;
+use hermod_domain::hold::Hold;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CatalogueRow, ReportId};
@@ -115,10 +116,10 @@ pub(crate) fn pepper_of_server(server: &Server) -> Result<Option<PepperFingerpri
     Ok(pepper::read(&postgres::auditor(server)?.into()).map_err(TableError::from)?)
 }
 
-/// Copies the database of a folder that no gateway uses into a new file.
-pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
+/// Copies the database of a folder that no gateway uses into a new file. A gateway that starts with the copy is held.
+pub(crate) fn back_up(folder: &Path, destination: &Path, hold: &Hold) -> Result<(), StoreError> {
     recovery::complete_database(folder)?;
-    sqlite_copying::back_up(folder, destination)
+    sqlite_copying::back_up(folder, destination, hold)
 }
 
 impl Backend {
@@ -191,13 +192,13 @@ impl Backend {
         })
     }
 
-    /// Makes a copy durable that the writer has completed. Returns its size in bytes.
-    pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
+    /// Makes a copy durable that the writer has completed, and holds a gateway that starts with it. Returns its size in bytes.
+    pub(crate) async fn finish_copy(&self, file: PathBuf, hold: Hold) -> Result<u64, StoreError> {
         let finish = match self.place {
             Place::Sqlite(_) => sqlite_copying::finish,
             Place::Postgres(_) => return Err(StoreError::NotEmbedded),
         };
-        let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
+        let finished = tokio::task::spawn_blocking(move || finish(&file, Some(&hold))).await;
         Ok(finished.map_err(|_| StoreError::damaged("the task that finished a copy panicked"))??)
     }
 

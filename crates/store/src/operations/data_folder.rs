@@ -11,6 +11,8 @@ use crate::operations::Store;
 use crate::sql::readers;
 use crate::writer::shared::CopyRequest;
 use hermod_domain::audit::AuditKey;
+use hermod_domain::hold::Hold;
+use hermod_domain::time::Timestamp;
 use hermod_engine::commands::ReadQueues;
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -54,9 +56,10 @@ impl Store {
     }
 
     /// Copies the database into a new file and returns its size in bytes. The copy is durable when this returns, and contains
-    /// at least everything that was committed before the call. Operations continue meanwhile. Dropping the future aborts the
-    /// copy and removes the file. Fails if there is not enough space, or if another copy is in progress.
-    pub async fn copy_to(&self, file: &Path) -> Result<u64, StoreError> {
+    /// at least everything that was committed before the call. Operations continue meanwhile. A gateway that starts with the copy
+    /// is held; `now` returns the time when the copy is complete. Dropping the future aborts the copy and removes the file.
+    /// Fails if there is not enough space, or if another copy is in progress.
+    pub async fn copy_to(&self, file: &Path, now: impl Fn() -> Timestamp) -> Result<u64, StoreError> {
         let needed = self.read(readers::database_bytes).await?;
         self.inner.access.shared.disk.check_room_for(file, needed)?;
         let (reply, copied) = oneshot::channel();
@@ -64,7 +67,7 @@ impl Store {
         // Any command wakes the writer, which then makes the copy.
         self.request(ReadQueues).await?;
         copied.await.map_err(|_| StoreError::Closed)??;
-        self.inner.access.backend.finish_copy(file.to_owned()).await
+        self.inner.access.backend.finish_copy(file.to_owned(), Hold::of_backup(now())).await
     }
 
     /// Continues a data folder whose journal is damaged: keeps every intact batch before the damage, and moves the files of the
@@ -75,8 +78,8 @@ impl Store {
     }
 
     /// Copies the database of a folder that no process has open. Fails with [`StoreError::InUse`] if one has, or opens it
-    /// meanwhile.
-    pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreError> {
-        backend::back_up(folder, destination)
+    /// meanwhile. A gateway that starts with the copy is held.
+    pub fn backup(folder: &Path, destination: &Path, now: Timestamp) -> Result<(), StoreError> {
+        backend::back_up(folder, destination, &Hold::of_backup(now))
     }
 }

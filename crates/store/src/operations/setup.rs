@@ -3,6 +3,7 @@
 use crate::error::StoreError;
 use crate::operations::{SetAsideStore, SetupStore};
 use crate::sql::{catalogue, set_aside};
+use hermod_domain::hold::Hold;
 use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow, SetAside, SetAsideCount};
 
 impl SetupStore<'_> {
@@ -15,6 +16,25 @@ impl SetupStore<'_> {
     /// Returns all entries of the setup.
     pub async fn rows(self) -> Result<Vec<CatalogueRow>, StoreError> {
         self.0.read(catalogue::read).await
+    }
+
+    /// Returns the hold of the gateway, if it is held.
+    pub async fn hold(self) -> Result<Option<Hold>, StoreError> {
+        self.0.read(catalogue::read_hold).await
+    }
+
+    /// Stores that the gateway is held, or that it is not. Each node follows when it has read the setup again.
+    pub async fn set_hold(self, hold: Option<&Hold>) -> Result<(), StoreError> {
+        let change = match hold {
+            Some(hold) => {
+                CatalogueChange { put: vec![catalogue::hold_row(hold)], ..CatalogueChange::default() }
+            }
+            None => CatalogueChange {
+                remove: vec![(catalogue::HOLD_KIND.to_owned(), catalogue::HOLD_ID)],
+                ..CatalogueChange::default()
+            },
+        };
+        self.change(change).await
     }
 
     /// Returns the entries of provision files as they were last applied.

@@ -2,8 +2,14 @@
 
 use crate::sql::SqlTables;
 use crate::sql::{Connection, OptionalExtension, described, params};
+use hermod_domain::hold::Hold;
 use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
 use hermod_engine::tables::{CatalogueRows, TableError};
+
+/// The row of the hold, which is no entry of the setup.
+pub(crate) const HOLD_KIND: &str = "hold";
+pub(crate) const HOLD_ID: u32 = 1;
+const HOLD_NAME: &str = "gateway";
 
 impl CatalogueRows for SqlTables<'_> {
     fn catalogue_id(&self, kind: &str, name: &str) -> Result<Option<u32>, TableError> {
@@ -21,7 +27,23 @@ impl CatalogueRows for SqlTables<'_> {
 
 /// Returns all entries of the setup.
 pub(crate) fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, TableError> {
-    described::rows(connection, "ORDER BY kind, id", [])
+    described::rows(connection, "WHERE kind <> ?1 ORDER BY kind, id", [HOLD_KIND])
+}
+
+/// Returns the hold of the gateway, if it is held.
+pub(crate) fn read_hold(connection: &Connection) -> Result<Option<Hold>, TableError> {
+    let row: Option<CatalogueRow> = described::row(connection, "WHERE kind = ?1", [HOLD_KIND])?;
+    let hold = row.map(|row| {
+        serde_json::from_str(&row.body).map_err(|error| TableError::unreadable(format!("the hold: {error}")))
+    });
+    hold.transpose()
+}
+
+/// Returns the row of a hold. It is beside the setup, so that every node learns of it, and an older release, which does not know
+/// the kind, does not start.
+pub(crate) fn hold_row(hold: &Hold) -> CatalogueRow {
+    let body = serde_json::to_string(hold).expect("numbers");
+    CatalogueRow { kind: HOLD_KIND.to_owned(), id: HOLD_ID, name: HOLD_NAME.to_owned(), body }
 }
 
 /// Returns the entries of provision files as they were last applied.

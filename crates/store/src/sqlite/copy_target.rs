@@ -47,7 +47,8 @@ fn refusal(folder: &Path, is_complete: bool) -> CopyError {
 /// Makes a complete copy durable, and a database that begins its own history when it is first started.
 pub(crate) fn finish(folder: &Path, target: Connection) -> Result<(), StoreError> {
     drop(target);
-    Ok(copying::finish(&folder.join(schema::FILE_NAME)).map(drop)?)
+    // The original is not started again, so nothing of the copy has been sent meanwhile.
+    Ok(copying::finish(&folder.join(schema::FILE_NAME), None).map(drop)?)
 }
 
 /// Fails if the folder has files of an embedded store, which a gateway would find beside the copy.

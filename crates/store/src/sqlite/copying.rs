@@ -7,6 +7,7 @@
 use crate::data_folder::lock;
 use crate::error::StoreError;
 use crate::sqlite::{history, schema};
+use hermod_domain::hold::Hold;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
@@ -34,8 +35,8 @@ pub(super) fn copy_in_use(
 }
 
 /// Copies the database of a folder that no process has open. Fails with [`StoreError::InUse`] and removes the file if one
-/// opens it meanwhile.
-pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
+/// opens it meanwhile. A gateway that starts with the copy is held.
+pub(crate) fn back_up(folder: &Path, destination: &Path, hold: &Hold) -> Result<(), StoreError> {
     let source = schema::open_existing(folder)?;
     make_new(destination)?;
     // A change by another process would make SQLite restart the copy from its first page.
@@ -47,7 +48,7 @@ pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreErro
     let copied = check_alone()
         .map_err(TableError::from)
         .and_then(|()| copy(source.sqlite(), destination, PAGES_PER_STEP_ALONE, &mut check_alone))
-        .and_then(|()| finish(destination));
+        .and_then(|()| finish(destination, Some(hold)));
     // An incomplete copy must not be mistaken for a complete one.
     Ok(copied.map(drop).inspect_err(|_| discard(destination))?)
 }
@@ -90,11 +91,15 @@ fn open_copy(file: &Path) -> Result<Connection, TableError> {
     Ok(copy)
 }
 
-/// Marks a complete copy as one, and makes it durable and readable without a log file. Returns its size in bytes.
-pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
+/// Marks a complete copy as one, and as held if it is a backup, and makes it durable and readable without a log file. Returns its
+/// size in bytes.
+pub(crate) fn finish(file: &Path, hold: Option<&Hold>) -> Result<u64, TableError> {
     let copy = Connection::open(file)?;
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
     history::mark_copy(&copy)?;
+    if let Some(hold) = hold {
+        history::mark_held(&copy, hold)?;
+    }
     copy.close().map_err(|(_, error)| error)?;
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     for path in [file, folder] {

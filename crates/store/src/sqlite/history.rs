@@ -3,17 +3,30 @@
 
 use crate::error::StoreError;
 use crate::journal::{self, OsFiles};
-use crate::sql::{Connection, errors};
+use crate::sql::{Connection, catalogue, errors};
 use crate::sqlite::{audit_head, commit_mark};
+use hermod_domain::hold::Hold;
+use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::TableError;
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
+/// Numbers of webhook events that a new history does not use: the old one may have gone on with them, and receivers take an event
+/// with a known number for a repetition.
+const EVENT_NUMBERS_SKIPPED: u32 = 1_000_000_000;
+
 /// Marks the database of a file as a copy.
 pub(super) fn mark_copy(copy: &rusqlite::Connection) -> rusqlite::Result<()> {
     copy.execute_batch("UPDATE writer SET is_copy = 1")
+}
+
+/// Makes a gateway that starts with the database of a file wait for its operator: what waits in a backup may have been sent since.
+pub(super) fn mark_held(copy: &rusqlite::Connection, hold: &Hold) -> rusqlite::Result<()> {
+    let CatalogueRow { kind, id, name, body } = catalogue::hold_row(hold);
+    let put = "INSERT OR REPLACE INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)";
+    copy.execute(put, rusqlite::params![kind, id, name, body]).map(drop)
 }
 
 /// Whether the database is a copy that was never started.
@@ -52,6 +65,10 @@ pub(super) fn renew(folder: &Path, connection: &Connection, old: &OldFiles<'_>) 
         }
     }
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(file_error(folder))?;
-    let renewed = connection.execute_batch("UPDATE writer SET store = randomblob(16), is_copy = 0");
+    // A crash between the two only skips more numbers.
+    let renewed = connection.execute_batch(&format!(
+        "UPDATE webhook_counter SET last = last + {EVENT_NUMBERS_SKIPPED};
+         UPDATE writer SET store = randomblob(16), is_copy = 0"
+    ));
     renewed.map_err(errors::store_error)
 }

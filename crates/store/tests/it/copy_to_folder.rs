@@ -177,7 +177,8 @@ async fn stopped_copy_to_a_folder_continues_where_it_ended_and_is_not_opened_bef
     assert!(matches!(refused, StoreError::UnfinishedCopy(_)), "{refused}");
     let refused = Store::audit(back.path()).map(drop).expect_err("a part of a store");
     assert!(matches!(refused, StoreError::UnfinishedCopy(_)), "{refused}");
-    let refused = Store::backup(back.path(), &back.path().join("backup.db")).expect_err("a part of a store");
+    let refused =
+        Store::backup(back.path(), &back.path().join("backup.db"), noon()).expect_err("a part of a store");
     assert!(matches!(refused, StoreError::UnfinishedCopy(_)), "{refused}");
 
     let report = copy_back(&server_of(&world), back.path(), |_| {}).expect("a copy");

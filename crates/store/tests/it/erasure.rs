@@ -112,7 +112,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     assert_eq!(world.raw().number(&format!("SELECT count(*) FROM message WHERE dest = {PERSON}")), 0);
     if !on_postgres("a copy of the embedded store") {
         let elsewhere = tempfile::TempDir::new().expect("a folder");
-        world.store.copy_to(&elsewhere.path().join("hermod.db")).await.expect("a copy");
+        world.store.copy_to(&elsewhere.path().join("hermod.db"), noon).await.expect("a copy");
         assert_eq!(files_containing(elsewhere.path(), CANARY.as_bytes()), Vec::<String>::new());
     }
 

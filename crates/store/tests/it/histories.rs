@@ -24,7 +24,7 @@ fn is_journal(name: &str) -> bool {
 
 async fn backup(store: &Store, folder: &TempDir, name: &str) -> PathBuf {
     let file = folder.path().join(name);
-    store.copy_to(&file).await.expect("a backup");
+    store.copy_to(&file, noon).await.expect("a backup");
     file
 }
 

@@ -22,6 +22,7 @@ mod faults;
 mod hand_over;
 mod held_messages;
 mod histories;
+mod holds;
 mod in_doubt;
 mod inbound_numbers;
 mod late_receipts;

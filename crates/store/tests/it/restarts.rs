@@ -237,7 +237,7 @@ async fn backup_of_an_open_store_passes_the_audit_and_has_the_same_balances() {
     }
     let elsewhere = tempfile::TempDir::new().unwrap();
     let copy = elsewhere.path().join("hermod.db");
-    world.store.copy_to(&copy).await.unwrap();
+    world.store.copy_to(&copy, noon).await.unwrap();
     sending.shutdown().await;
 
     assert_audit_clean(elsewhere.path());
@@ -246,16 +246,16 @@ async fn backup_of_an_open_store_passes_the_audit_and_has_the_same_balances() {
     assert!(report.messages >= 100);
     let expected = 1_000_000_000 - i64::try_from(report.messages).unwrap() * PRICE;
     assert_eq!(restored.money().balance(ALICE).await.unwrap().balance.as_micros(), expected);
-    let again = world.store.copy_to(&copy).await;
+    let again = world.store.copy_to(&copy, noon).await;
     assert!(matches!(again, Err(StoreError::File { .. })), "a backup never overwrites: {again:?}");
     assert!(copy.exists(), "the existing file is kept");
-    let beside = Store::backup(world.path(), &elsewhere.path().join("x"));
+    let beside = Store::backup(world.path(), &elsewhere.path().join("x"), noon());
     assert!(
         matches!(beside, Err(StoreError::InUse(_))),
         "a folder in use is not copied directly: {beside:?}"
     );
     assert!(matches!(
-        Store::backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x")),
+        Store::backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x"), noon()),
         Err(StoreError::File { .. })
     ));
     world.flush().await;
@@ -289,7 +289,7 @@ async fn data_files_are_readable_by_their_owner_only() {
     let world = World::new().await;
     world.send(world.sms()).await;
     let copy = world.path().join("copy.db");
-    world.store.copy_to(&copy).await.unwrap();
+    world.store.copy_to(&copy, noon).await.unwrap();
     for name in ["hermod.db", "hermod.db-wal", "hermod.db-shm", "hermod.lock", "copy.db"] {
         let mode = std::fs::metadata(world.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");

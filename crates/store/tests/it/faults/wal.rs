@@ -101,7 +101,7 @@ async fn copy_while_sending(world: &World, accepted: &mut u64) -> (TempDir, bool
     let elsewhere = TempDir::new().expect("a folder");
     let copy = elsewhere.path().join("hermod.db");
     let (store, file) = (world.store.clone(), copy.clone());
-    let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
+    let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file, noon).await }]);
     while !std::fs::metadata(&copy).is_ok_and(|file| file.len() > 0) {
         tokio::task::yield_now().await;
     }
@@ -144,7 +144,7 @@ async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_
     assert!(report.is_clean(), "{:#?}", report.violations);
     // Messages accepted while the finished copy is synced are not in it.
     assert!((before + 1..=accepted).contains(&report.messages), "{} of {accepted}", report.messages);
-    let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
+    let second = world.store.copy_to(&elsewhere.path().join("second.db"), noon).await;
     assert!(second.is_ok(), "a second copy starts after the first ended: {second:?}");
     world.store.close().await.unwrap();
     world.assert_audit_clean();
@@ -163,11 +163,12 @@ async fn copy_whose_caller_is_gone_is_cancelled_and_removed() {
         // A copy may end before it is cancelled; the next one then has a chance.
         loop {
             let (store, file) = (world.store.clone(), copy.clone());
-            let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
+            let mut copying =
+                tokio::task::JoinSet::from_iter([async move { store.copy_to(&file, noon).await }]);
             while !copy.exists() {
                 tokio::task::yield_now().await;
             }
-            let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
+            let second = world.store.copy_to(&elsewhere.path().join("second.db"), noon).await;
             let was_in_progress = matches!(second, Err(StoreError::CopyInProgress));
             copying.abort_all();
             if copying.join_next().await.expect("a copy").is_err_and(|end| end.is_cancelled())
@@ -194,12 +195,12 @@ async fn copy_larger_than_the_free_space_is_rejected_and_a_closed_store_is_copie
     let disk = SmallDisk::of(32 * 1024 * 1024);
     let world = World::new().await;
     add_ballast(&world);
-    let refused = world.store.copy_to(&disk.folder().with_file_name("copy.db")).await;
+    let refused = world.store.copy_to(&disk.folder().with_file_name("copy.db"), noon).await;
     assert!(matches!(refused, Err(StoreError::NoRoomForCopy { .. })), "{refused:?}");
     world.send(world.sms()).await;
     world.store.close().await.unwrap();
     let elsewhere = TempDir::new().expect("a folder");
-    Store::backup(world.path(), &elsewhere.path().join("hermod.db")).expect("a backup");
+    Store::backup(world.path(), &elsewhere.path().join("hermod.db"), noon()).expect("a backup");
     let report = Store::audit(elsewhere.path()).expect("an audit of the copy");
     assert_eq!((report.is_clean(), report.messages), (true, 1));
 }
