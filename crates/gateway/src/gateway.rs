@@ -1,11 +1,13 @@
 //! The shared state of a gateway: clock, store, current catalogue, live status, and the rate limits in memory.
 
 mod changing;
+mod holding;
 mod invitation_limit;
 mod limits;
 mod setup;
 
 pub use changing::{ChangingAlone, LoadCatalogueError, load_catalogue};
+pub use holding::hold_in_words;
 use limits::Limits;
 pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 
@@ -18,6 +20,7 @@ use crate::live_status::{
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
+use hermod_domain::hold::Hold;
 use hermod_domain::monotonic_clock::ClockObservation;
 use hermod_domain::screen::SplitMessages;
 use hermod_domain::shown_number::ShownNumbers;
@@ -70,7 +73,9 @@ pub struct Gateway {
     /// Held during a catalogue change of this node.
     pub(crate) changing: tokio::sync::Mutex<()>,
     catalogue: ArcSwap<Catalogue>,
-    /// Increases with every new catalogue, for subscribers.
+    /// None while nothing is held.
+    hold: watch::Sender<Option<Hold>>,
+    /// Increases with every new catalogue, and when the gateway is held or released, for subscribers.
     catalogues: watch::Sender<u64>,
     limits: Limits,
     /// Parts of messages that customers have split, for screening.
@@ -131,6 +136,7 @@ impl Gateway {
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::new(catalogue),
+            hold: watch::Sender::new(None),
             catalogues: watch::Sender::new(0),
             limits,
             split_messages: Mutex::default(),

@@ -175,6 +175,9 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::DiskLow => {
             "Free or add disk space for the data folder. Below low_water of [data], new messages get 503."
         }
+        AlarmKind::GatewayHeld => {
+            "hermod restore review shows what waits; then hermod restore release, or hermod restore cancel --before-backup."
+        }
         AlarmKind::ReviewsOpen => {
             "hermod review list, then hermod review approve ID or hermod review reject ID."
         }

@@ -314,6 +314,10 @@ const BIND_REASONS: &[(&str, &str)] = &[
         "The account is suspended: hermod account show NAME has the reason, hermod account resume NAME ends it.",
     ),
     ("stopping", "The gateway was shutting down: the customer's software binds again by itself."),
+    (
+        "held",
+        "The gateway was restored from a backup or started with --hold: hermod restore review, then release it.",
+    ),
     ("too many sessions", "Raise [smpp] max_sessions, or find out who opens so many connections."),
     (
         "too many password checks in progress",

@@ -104,6 +104,8 @@ pub enum Unavailable {
     DiskLow,
     QueueFull,
     Draining,
+    /// The operator holds the gateway, which was restored from a backup.
+    Held,
     /// An earlier request with the same idempotency key is still being processed.
     KeyInFlight,
     /// The memory for large request bodies is used up.
@@ -243,6 +245,7 @@ impl Unavailable {
             Unavailable::DiskLow => "The gateway is short of disk space.",
             Unavailable::QueueFull => "Too many messages are waiting.",
             Unavailable::Draining => "The gateway is shutting down.",
+            Unavailable::Held => "The gateway is held for maintenance.",
             Unavailable::KeyInFlight => {
                 "An earlier request with this idempotency key is still being processed."
             }

@@ -162,7 +162,7 @@ catalogue! {
         "Internal error; nothing was stored.",
         "Try again, with the same idempotency key.");
     GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503, SYSERR,
-        "The gateway cannot accept messages at the moment: its store is unavailable, its queue or disk is full, or it is shutting down.",
+        "The gateway cannot accept messages at the moment: its store is unavailable, its queue or disk is full, it is held for maintenance, or it is shutting down.",
         "Wait as long as Retry-After says, then try again with the same idempotency key.");
 }
 

@@ -152,6 +152,7 @@ fn temporary_refusal_says_when_to_retry() {
         (Unavailable::DiskLow, "The gateway is short of disk space."),
         (Unavailable::QueueFull, "Too many messages are waiting."),
         (Unavailable::Draining, "The gateway is shutting down."),
+        (Unavailable::Held, "The gateway is held for maintenance."),
         (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being processed."),
         (Unavailable::BodiesFull, "Too many large requests are arriving."),
     ] {

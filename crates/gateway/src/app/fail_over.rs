@@ -60,10 +60,13 @@ struct Troubled {
 }
 
 impl FailOver {
-    /// Checks every carrier once, and moves the messages that can be moved.
+    /// Checks every carrier once, and moves the messages that can be moved; none while the gateway is held.
     pub async fn look(&self, gateway: &Gateway) -> Result<(), StoreError> {
         let queues = gateway.store.messages().queues().await?;
         watch_queues(gateway, &queues);
+        if gateway.is_held() {
+            return Ok(());
+        }
         let troubled = self.troubled(gateway);
         if troubled.is_empty() {
             return Ok(());

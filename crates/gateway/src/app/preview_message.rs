@@ -3,7 +3,7 @@
 
 use crate::app::authenticate::Caller;
 use crate::app::refusal_of;
-use crate::app::submit_message::{draining, in_time, opted_out, review_digest, whole_seconds};
+use crate::app::submit_message::{draining, held, in_time, opted_out, review_digest, whole_seconds};
 use crate::gateway::Gateway;
 use hermod_domain::money::Money;
 use hermod_domain::policy::{SubmissionPreview, preview_submission};
@@ -40,6 +40,7 @@ pub async fn preview_message(
     let (catalogue, view) = (caller.catalogue(), caller.account());
     let checked = preview_submission(catalogue, view, caller.connection(), submission, now, &health);
     let mut refusals: Vec<Refusal> = gateway.is_draining().then(draining).into_iter().collect();
+    refusals.extend(gateway.is_closed_by_hold().then(held));
     refusals.extend(checked.sender_refusals.iter().cloned());
     if opted_out(gateway, caller, submission).await? {
         refusals.push(Refusal::RecipientOptedOut);

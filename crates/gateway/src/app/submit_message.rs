@@ -31,6 +31,8 @@ use std::time::Duration;
 
 /// Retry-After in seconds while this node drains.
 const DRAIN_RETRY_S: u32 = 5;
+/// The operator looks at what waits before the gateway is released.
+const HELD_RETRY_S: u32 = 60;
 /// Retry-After in seconds when the store's queue timed out.
 const QUEUE_TIMEOUT_RETRY_S: u32 = 1;
 
@@ -112,6 +114,9 @@ async fn submit(
 ) -> Result<Submitted, Refusal> {
     if gateway.is_draining() {
         return refused(gateway, caller, submission, draining()).await;
+    }
+    if gateway.is_closed_by_hold() {
+        return refused(gateway, caller, submission, held()).await;
     }
     let now = gateway.clock.now();
     let health = |carrier| gateway.carriers.health(carrier);
@@ -391,6 +396,10 @@ fn queue_timeout(submission: &Submission) -> Refusal {
 const fn reused_reference() -> Refusal {
     let rule = "too many different parts to this recipient have it; use a new one for each message";
     Refusal::InvalidField { field: "reference", rule }
+}
+
+pub(super) fn held() -> Refusal {
+    Refusal::GatewayUnavailable { cause: Unavailable::Held, retry_after_s: HELD_RETRY_S }
 }
 
 pub(super) fn draining() -> Refusal {

@@ -60,6 +60,8 @@ pub enum AlarmKind {
     ClockBehind,
     /// The disk of the data folder is nearly full.
     DiskLow,
+    /// The gateway is held until the operator releases it.
+    GatewayHeld,
     /// Messages held by screening wait for review.
     ReviewsOpen,
     /// The record is far behind the message store.
@@ -75,7 +77,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 26] = [
+    pub const ALL: [AlarmKind; 27] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -96,6 +98,7 @@ impl AlarmKind {
         AlarmKind::RowsSetAside,
         AlarmKind::ClockBehind,
         AlarmKind::DiskLow,
+        AlarmKind::GatewayHeld,
         AlarmKind::ReviewsOpen,
         AlarmKind::RecordBehind,
         AlarmKind::WebhookFailing,
@@ -126,6 +129,7 @@ impl AlarmKind {
             AlarmKind::RowsSetAside => "rows-set-aside",
             AlarmKind::ClockBehind => "clock-behind",
             AlarmKind::DiskLow => "disk-low",
+            AlarmKind::GatewayHeld => "gateway-held",
             AlarmKind::ReviewsOpen => "reviews-open",
             AlarmKind::RecordBehind => "record-behind",
             AlarmKind::WebhookFailing => "webhook-failing",

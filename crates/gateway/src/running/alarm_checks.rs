@@ -3,7 +3,7 @@
 //! gone.
 
 use crate::app::alarm_carrier_counts;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, hold_in_words};
 use crate::live_status::AlarmKind;
 use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
@@ -29,6 +29,9 @@ pub(super) fn run_checks(gateway: &Gateway) {
     gateway.binds.expire_traces(now);
     let behind = gateway.store.newest_at_open().and_then(|newest| clock_behind(newest, now));
     gateway.alarms.replace(AlarmKind::ClockBehind, "", &about_this_machine(behind), now);
+
+    let held = gateway.hold().map(hold_in_words);
+    gateway.alarms.replace(AlarmKind::GatewayHeld, "", &about_this_machine(held), now);
 
     gateway.store.measure_disk();
     gateway.watch_store_log();

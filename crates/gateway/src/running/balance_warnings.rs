@@ -67,9 +67,9 @@ impl BalanceWarnings {
         BalanceWarnings { folder: folder.to_owned(), state: Mutex::new(state) }
     }
 
-    /// Checks every account that has warnings.
+    /// Checks every account that has warnings. None while the gateway is held: the balances are those of a backup.
     pub(super) async fn check(&self, gateway: &Gateway) -> Result<(), StoreError> {
-        if !gateway.mail.is_open() {
+        if !gateway.mail.is_open() || gateway.is_held() {
             return Ok(());
         }
         let catalogue = gateway.catalogue();

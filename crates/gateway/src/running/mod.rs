@@ -174,6 +174,7 @@ impl Running {
             webhooks: Workers::default(),
             upkeep: Workers::default(),
         };
+        gateway.read_hold().await?;
         running.start_periodic_tasks(&config, operator);
         carrier::supervise(&gateway, &running.links);
         carrier::serve_probes(&gateway, &running.links);
@@ -323,12 +324,7 @@ impl Running {
             let fail_over = fail_over.clone();
             async move { fail_over.look(&gateway).await }
         });
-        self.repeat_at_engine("upkeep/sweep", SWEEP, |gateway| async move {
-            let now = gateway.clock.now();
-            // A failure of one must not prevent the other.
-            let (daily, swept) = (gateway.store.delete_expired(now).await, gateway.store.sweep(now).await);
-            daily.and(swept.map(|_| ()))
-        });
+        self.repeat_at_engine("upkeep/sweep", SWEEP, sweep);
         let warnings = Arc::new(balance_warnings::BalanceWarnings::read(&config.data.folder));
         self.repeat_at_engine("upkeep/balance-warnings", SWEEP, move |gateway| {
             let warnings = warnings.clone();
@@ -408,6 +404,19 @@ impl Running {
             }
         });
     }
+}
+
+/// Deletes what has expired, and ends messages that are past their validity.
+async fn sweep(gateway: Arc<Gateway>) -> Result<(), StoreError> {
+    let now = gateway.clock.now();
+    let daily = gateway.store.delete_expired(now).await;
+    if gateway.is_held() {
+        // What waits stays as the operator sees it, also if its validity ends meanwhile.
+        return daily;
+    }
+    // A failure of one must not prevent the other.
+    let swept = gateway.store.sweep(now).await;
+    daily.and(swept.map(|_| ()))
 }
 
 fn address_of(listener: Option<&TcpListener>) -> Result<Option<SocketAddr>, StartError> {

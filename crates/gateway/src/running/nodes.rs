@@ -104,7 +104,12 @@ pub(super) async fn follow_catalogue(gateway: Arc<Gateway>, stopping: Cancellati
         let _alone = gateway.changing.lock().await;
         changes.mark_unchanged();
         match load_catalogue(&gateway.store).await {
-            Ok(catalogue) => gateway.set_catalogue(catalogue),
+            Ok(catalogue) => {
+                gateway.set_catalogue(catalogue);
+                if let Err(error) = gateway.read_hold().await {
+                    tracing::error!(%error, "Whether the gateway is held could not be read");
+                }
+            }
             Err(error) => {
                 tracing::error!(%error, "The changed setup could not be read; the old one stays in effect")
             }

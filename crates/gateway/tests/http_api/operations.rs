@@ -2,9 +2,12 @@
 
 use crate::fixture::{Opening, Service};
 use crate::test_customers::ACME;
+use hermod_domain::hold::Hold;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::sync::Arc;
 use std::time::Duration;
+
+const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 
 #[tokio::test]
 async fn health_readiness_and_metrics_need_no_credentials() {
@@ -59,6 +62,39 @@ async fn draining_gateway_is_alive_but_not_ready() {
     assert_eq!(reply.status, 503);
     assert!(reply.body.starts_with("draining"), "{}", reply.body);
     assert_eq!(client.call("GET", "/healthz", &[], b"").await.status, 200);
+}
+
+#[tokio::test]
+async fn held_gateway_rejects_messages_and_is_not_ready_unless_it_accepts_them() {
+    let service = Service::start().await;
+    let first = service.send(ACME, &[("Idempotency-Key", "k")], SEND).await;
+    let mut client = service.client().await;
+    let now = service.gateway.clock.now();
+    let closed = Hold::of_backup(now);
+    hold(&service, Some(closed)).await;
+    let reply = client.call("GET", "/readyz", &[], b"").await;
+    assert_eq!((reply.status, reply.body.starts_with("held")), (503, true), "{}", reply.body);
+    assert_eq!(client.call("GET", "/healthz", &[], b"").await.status, 200);
+    let reply = service.send(ACME, &[], SEND).await;
+    assert_eq!((reply.status, reply.code()), (503, "GATEWAY_UNAVAILABLE"));
+    assert_eq!(reply.header("retry-after"), Some("60"));
+    let again = service.send(ACME, &[("Idempotency-Key", "k")], SEND).await;
+    assert_eq!((again.status, again.field("message_id")), (200, first.field("message_id")));
+    assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "customers can read");
+
+    hold(&service, Some(Hold { accepts_messages: true, ..closed })).await;
+    let reply = client.call("GET", "/readyz", &[], b"").await;
+    assert_eq!((reply.status, reply.body.contains("held")), (200, true), "{}", reply.body);
+    assert_eq!(service.send(ACME, &[], SEND).await.status, 202);
+    hold(&service, None).await;
+    let reply = client.call("GET", "/readyz", &[], b"").await;
+    assert_eq!((reply.status, reply.body.as_str()), (200, "ready\n"));
+    assert_eq!(service.send(ACME, &[], SEND).await.status, 202);
+}
+
+async fn hold(service: &Service, hold: Option<Hold>) {
+    service.gateway.store.setup().set_hold(hold.as_ref()).await.expect("the store answers");
+    service.gateway.read_hold().await.expect("the store answers");
 }
 
 #[tokio::test]

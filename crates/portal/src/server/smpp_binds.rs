@@ -61,6 +61,7 @@ const REASONS: &[(&str, &str)] = &[
     ("closed", "The account or the connection is closed. Ask your provider."),
     ("account suspended", "The account is suspended: Home says why. Live binds stay, new ones are rejected."),
     ("stopping", "The server was restarting. The client can bind again at once."),
+    ("held", "The server is held for maintenance. The client can bind again when it has ended."),
     ("too many sessions", "The server had too many sessions. The client can bind again soon."),
     (
         "too many password checks in progress",

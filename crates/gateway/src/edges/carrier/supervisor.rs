@@ -92,8 +92,11 @@ async fn keep_links(
     }
 }
 
-/// Returns the carrier's entry; `None` while it is disabled. Without its drain, which leaves the links bound.
+/// Returns the carrier's entry; `None` while it is disabled or the gateway is held. Without its drain, which leaves the links bound.
 fn wanted(gateway: &Gateway, id: CarrierId) -> Option<Carrier> {
+    if gateway.is_held() {
+        return None;
+    }
     let carrier = gateway.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned();
     carrier.map(|carrier| Carrier { draining: None, ..carrier })
 }

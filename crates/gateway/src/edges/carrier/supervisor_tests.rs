@@ -8,6 +8,7 @@ use crate::secrets::Pepper;
 use crate::workers::Workers;
 use hermod_domain::carrier::{Health, LinkBinds, Profile, SmppVersion};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
+use hermod_domain::hold::Hold;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_simulator::carrier::{self as sim, CarrierOptions, Script};
@@ -57,6 +58,11 @@ impl Stage {
 
     fn change(&self, profile: Profile) {
         self.gateway.set_catalogue(catalogue(&self.carrier, profile));
+    }
+
+    async fn hold(&self, hold: Option<Hold>) {
+        self.gateway.store.setup().set_hold(hold.as_ref()).await.unwrap();
+        self.gateway.read_hold().await.unwrap();
     }
 
     fn shown(&self) -> CarrierSnapshot {
@@ -134,6 +140,24 @@ async fn pair_binds_its_receiver_first_and_its_transmitter_a_second_later() {
     assert_eq!(binds, [(BindType::Receiver, 0x33), (BindType::Transmitter, 0x33)]);
     stage.end().await;
     assert_eq!(record.counts().unbinds, 2, "both unbind");
+}
+
+#[tokio::test]
+async fn held_gateway_binds_no_carrier_until_it_is_released() {
+    let stage = Stage::new(Script::new(), Profile::default()).await;
+    let hold = Hold::by_operator(stage.gateway.clock.now());
+    stage.hold(Some(hold)).await;
+    stage.start();
+    stage.until(|stage| stage.carrier_is_there() && stage.shown().health == Health::Disabled).await;
+    stage.pass(60);
+    stage.real.sleep(PAUSE).await;
+    assert_eq!(stage.carrier.record().counts().links_opened, 0);
+    stage.hold(None).await;
+    stage.states_become(&["1 both bound"]).await;
+    stage.hold(Some(hold)).await;
+    stage.until(|stage| stage.shown().health == Health::Disabled).await;
+    assert_eq!(stage.carrier.record().counts().unbinds, 1);
+    stage.end().await;
 }
 
 #[tokio::test]

@@ -32,6 +32,10 @@ pub(super) fn readyz(gateway: &Gateway) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")
     } else if !gateway.store.can_serve() {
         (StatusCode::SERVICE_UNAVAILABLE, "no engine: this node reaches no node that stores messages\n")
+    } else if gateway.is_closed_by_hold() {
+        (StatusCode::SERVICE_UNAVAILABLE, "held: the operator has not released the gateway after a restore\n")
+    } else if gateway.is_held() {
+        (StatusCode::OK, "ready, but held: messages are accepted and not sent\n")
     } else {
         (StatusCode::OK, "ready\n")
     };

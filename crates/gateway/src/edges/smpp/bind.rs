@@ -144,6 +144,9 @@ async fn admit(
     if gateway.is_draining() {
         return Err(BindRejection::bind_failed("stopping"));
     }
+    if gateway.is_closed_by_hold() {
+        return Err(BindRejection::bind_failed("held"));
+    }
     if settings.is_overrun() {
         return Err(BindRejection::bind_failed("too many sessions"));
     }

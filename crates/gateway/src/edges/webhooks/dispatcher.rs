@@ -71,6 +71,11 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
     let (clock, store) = (shared.gateway.clock.clone(), shared.gateway.store.clone());
     let stopping = workers.stopping();
+    // Receivers may have got since what waits in a restored backup.
+    tokio::select! {
+        () = shared.gateway.released() => {}
+        () = stopping.cancelled() => return,
+    }
     let role = Role::Helper(Helper { unreported: Vec::new(), tell_at: clock.moment() });
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), ended, role };
     loop {

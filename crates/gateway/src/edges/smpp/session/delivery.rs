@@ -95,9 +95,10 @@ impl CustomerSession {
         let is_free =
             !report_delivery.mo_deliveries.has_unsent() && report_delivery.paused_until(now).is_none();
         if room > 0 && self.taking.is_none() && is_free && self.stopping.is_none() {
-            let (port, now) = (report_delivery.port.clone(), self.gateway.clock.now());
+            let (port, gateway) = (report_delivery.port.clone(), self.gateway.clone());
             self.taking = Some(Box::pin(async move {
-                let reports = port.take(room, now).await;
+                gateway.released().await;
+                let reports = port.take(room, gateway.clock.now()).await;
                 let inbound = port.inbound(&reports).await;
                 TakenReports { reports, inbound }
             }));
