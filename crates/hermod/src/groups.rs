@@ -45,6 +45,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "erase",
             "audit",
             "backup",
+            "restore",
             "journal",
             "migrate",
             "copy-store",

@@ -26,7 +26,7 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     alarms, apply, audit_log, binds, customer_requests, deliveries, entry_commands, links, lookup,
-    maintenance, message, messages, money, nodes, queue, record, requests, search, stats, tail,
+    maintenance, message, messages, money, nodes, queue, record, requests, restore, search, stats, tail,
 };
 use std::process::ExitCode;
 
@@ -121,6 +121,7 @@ enum Command {
     Deliveries(deliveries::DeliveriesArgs),
     Reports(messages::ReportsArgs),
     Changes(audit_log::ChangesArgs),
+    Restore(restore::RestoreArgs),
     SetAside(maintenance::SetAsideArgs),
     Erase(maintenance::EraseArgs),
     Review(messages::ReviewArgs),
@@ -174,6 +175,7 @@ fn main() -> ExitCode {
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
         Command::Changes(command) => command.run(),
+        Command::Restore(command) => command.run(),
         Command::SetAside(command) => command.run(),
         Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),

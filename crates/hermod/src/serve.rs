@@ -13,6 +13,7 @@ use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use hermod_operator::api::OPERATOR_SIDE;
 use hermod_operator::entry::plan::Made;
+use hermod_operator::restore;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,9 @@ Examples:
 
   Reload a renewed certificate at once (without the signal it is reloaded within seconds):
     kill -HUP PID
+
+  Look at what a store would send before it sends anything, such as after PostgreSQL was restored:
+    hermod serve --config hermod.toml --hold
 
   Shut down (systemd, Kubernetes and Ctrl-C send the same signals); a second signal stops at once:
     kill -TERM PID
@@ -46,17 +50,31 @@ pub(crate) struct ServeArgs {
     /// Settings file (TOML); `hermod config default` prints one
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// Hold the gateway: no carrier is bound and nothing is sent, until `hermod restore release`, also after a restart. A
+    /// restored backup is held without this option
+    #[arg(long)]
+    hold: bool,
+    /// Accept new messages while the gateway is held; they wait. Without this option they get 503 and binds are rejected
+    #[arg(long)]
+    accept_while_held: bool,
+}
+
+/// What the command line says beside the settings.
+struct HoldWanted {
+    hold: bool,
+    accepts_messages: bool,
 }
 
 impl ServeArgs {
     pub(crate) fn run(self) -> CommandResult {
         let config = Config::load(&self.config).map_err(Failure::usage)?;
         telemetry::start_logging(&config.log).map_err(Failure::usage)?;
-        runtime::block_on(serve(config))
+        let wanted = HoldWanted { hold: self.hold, accepts_messages: self.accept_while_held };
+        runtime::block_on(serve(config, wanted))
     }
 }
 
-async fn serve(config: Config) -> CommandResult {
+async fn serve(config: Config, HoldWanted { hold, accepts_messages }: HoldWanted) -> CommandResult {
     // Files are checked before the store is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
@@ -73,6 +91,8 @@ async fn serve(config: Config) -> CommandResult {
         opened = open_when_free(&config, &addresses, &clock) => opened?,
         () = signals.wait_for_stop() => return Ok(()),
     };
+    let held = restore::hold_before_start(&opened.store, hold, accepts_messages, clock.now());
+    held.await.map_err(Failure::failed)?;
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         print_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }

@@ -39,6 +39,7 @@ pub mod queue;
 pub mod record;
 pub mod refusal;
 pub mod request;
+pub mod restore;
 pub mod review;
 pub mod rotation;
 pub mod route;

@@ -36,6 +36,7 @@ mod receipts;
 pub(crate) mod record;
 mod record_notes;
 pub(crate) mod requests;
+pub(crate) mod restore;
 mod rotate;
 mod route;
 pub(crate) mod search;

@@ -14,7 +14,7 @@ use crate::{
     alarm, audit_log, bind, carrier, customer_request, delivery, inbound, lookup, maintenance, message,
     money, node,
 };
-use crate::{opt_out, queue, record, request, review, setup, statistics, trace, user, webhook};
+use crate::{opt_out, queue, record, request, restore, review, setup, statistics, trace, user, webhook};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
@@ -68,6 +68,7 @@ pub(crate) fn routes() -> Routes {
     trace::routes(&mut routes);
     delivery::routes(&mut routes);
     maintenance::routes(&mut routes);
+    restore::routes(&mut routes);
     node::routes(&mut routes);
     audit_log::routes(&mut routes);
     customer_request::routes::routes(&mut routes);

@@ -18,6 +18,7 @@ mod policy;
 mod queues;
 mod record;
 mod record_queries;
+mod restore;
 mod routes;
 mod unassigned_inbound;
 mod webhooks;

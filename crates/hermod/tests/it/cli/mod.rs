@@ -17,6 +17,7 @@ pub(crate) mod process;
 mod provisioning;
 mod queue;
 mod record;
+mod restore;
 mod secrets;
 mod set_aside;
 mod smpp;

@@ -9,6 +9,7 @@ mod http_messages;
 mod in_doubt;
 mod mo;
 mod queue_and_restart;
+mod restored_backup;
 mod smpp;
 mod suspended_accounts;
 mod twenty_failures;

@@ -26,7 +26,7 @@ use hermod_simulator::carrier::{CarrierOptions, Script, SimulatedCarrier};
 use hermod_store::KeyClaim;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,16 +130,43 @@ impl Scenario {
 
     /// Stops the gateway and starts it again on the same data.
     pub(crate) async fn restart(&mut self) {
+        self.restart_held().await;
+        if self.carrier.is_some() {
+            self.wait_for_link().await;
+        }
+    }
+
+    /// Copies the database of the running gateway into a file.
+    pub(crate) async fn back_up(&self, file: &Path) {
+        self.gateway().store.copy_to(file, || self.clock.now()).await.expect("a backup");
+    }
+
+    /// Stops the gateway, replaces its data folder by a backup, and starts it. Only the pepper stays. Does not wait for a link.
+    pub(crate) async fn restore(&mut self, backup: &Path) {
         self.gateway.take().expect("it is running").stop().await;
+        let data = self.data_folder();
+        for file in std::fs::read_dir(&data).expect("a data folder").flatten() {
+            if file.file_name() != "pepper.key" && file.path().is_file() {
+                std::fs::remove_file(file.path()).expect("a file of the test");
+            }
+        }
+        std::fs::copy(backup, data.join("hermod.db")).expect("the backup is copied");
+        self.start_again().await;
+    }
+
+    /// Like [`Scenario::restart`], and does not wait for a link.
+    pub(crate) async fn restart_held(&mut self) {
+        self.gateway.take().expect("it is running").stop().await;
+        self.start_again().await;
+    }
+
+    async fn start_again(&mut self) {
         let clock = self.clock.clone();
         let gateway = InProcess::start(self.folder.path(), self.carrier_address, &self.staged, clock).await;
         for customer in [&mut self.alice, &mut self.bob, &mut self.carol] {
             customer.set_address(gateway.address);
         }
         self.gateway = Some(gateway);
-        if self.carrier.is_some() {
-            self.wait_for_link().await;
-        }
     }
 
     /// Returns the address for customers' binds.
