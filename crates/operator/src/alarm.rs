@@ -4,7 +4,7 @@ use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::live_status::{Alarm, AlarmKind};
+use hermod_gateway::live_status::Alarm;
 use hermod_gateway::node_messages::{own_name, query_others};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -29,9 +29,15 @@ pub struct AlarmsView {
 pub struct AlarmView {
     #[schema(examples("carrier-down"))]
     pub kind: String,
+    /// `critical`: messages are not accepted or not sent, or will expire. `warning`: something fails, and messages are still sent.
+    /// `notice`: work for the operator, or a customer's own matter.
+    #[schema(pattern = "^(critical|warning|notice)$", examples("critical"))]
+    pub severity: String,
     /// Empty for alarms about this machine or a customer.
     #[schema(examples("acme"))]
     pub carrier: String,
+    /// Empty for alarms that are not about a customer.
+    pub account: String,
     /// Distinguishes alarms of one kind: a status code, an account's webhook, a certificate file. Usually empty.
     pub about: String,
     /// The latest occurrence.
@@ -46,14 +52,17 @@ pub struct AlarmView {
 }
 
 impl AlarmView {
-    pub fn new(alarm: Alarm, what_to_do: &str) -> AlarmView {
+    pub fn new(alarm: Alarm) -> AlarmView {
+        let (severity, account) = (alarm.severity(), alarm.account().to_owned());
         let Alarm { kind, carrier, about, detail, first_at, last_at, count } = alarm;
         AlarmView {
             kind: kind.as_str().to_owned(),
+            severity: severity.as_str().to_owned(),
             carrier,
+            account,
             about,
             detail,
-            what_to_do: what_to_do.to_owned(),
+            what_to_do: kind.advice().to_owned(),
             first_at: first_at.to_iso(),
             last_at: last_at.to_iso(),
             count,
@@ -85,10 +94,7 @@ pub(crate) fn alarms_here(gateway: &Gateway, query: &AlarmsQuery) -> AlarmsView 
     let node = own_name(gateway);
     let all = gateway.alarms.list().into_iter();
     let wanted = all.filter(|alarm| query.carrier.as_ref().is_none_or(|carrier| alarm.carrier == *carrier));
-    let items = wanted.map(|alarm| {
-        let advice = what_to_do(alarm.kind);
-        AlarmView { node: node.clone(), ..AlarmView::new(alarm, advice) }
-    });
+    let items = wanted.map(|alarm| AlarmView { node: node.clone(), ..AlarmView::new(alarm) });
     AlarmsView { items: items.collect(), missing_nodes: Vec::new() }
 }
 
@@ -111,88 +117,6 @@ pub(crate) fn acknowledge_here(gateway: &Gateway, query: &AlarmsQuery) -> Acknow
     AcknowledgedView {
         acknowledged: u64::try_from(acknowledged).unwrap_or(u64::MAX),
         missing_nodes: Vec::new(),
-    }
-}
-
-/// The advice for the operator about an alarm.
-#[expect(clippy::too_many_lines, reason = "a flat table with a line per alarm")]
-const fn what_to_do(kind: AlarmKind) -> &'static str {
-    match kind {
-        AlarmKind::BindRefused => {
-            "Check system_id, password and system_type with the carrier, which may lock the account. Then hermod carrier set."
-        }
-        AlarmKind::AlreadyBound => {
-            "The carrier has an old session or allows fewer binds: wait, look for a second gateway, or reduce links."
-        }
-        AlarmKind::CarrierDown => {
-            "hermod links shows the last error of each link. Check address, network and firewall."
-        }
-        AlarmKind::CarrierStalled => {
-            "The carrier takes parts and answers none: ask it why. Its messages go to the next carriers of their routes meanwhile."
-        }
-        AlarmKind::QueueAge => {
-            "hermod links shows whether its links are down, throttled or too slow. Add a second carrier to the route."
-        }
-        AlarmKind::CarrierStopped => {
-            "Find the PDUs that it rejected (hermod carrier trace), correct its settings, then hermod carrier resume."
-        }
-        AlarmKind::ProtocolError => {
-            "The carrier rejects our PDUs as malformed: compare its specification with long_messages, tlvs and source."
-        }
-        AlarmKind::UnknownStatus => "Ask the carrier what the code means and add it to the retry list.",
-        AlarmKind::UnknownStat => {
-            "Ask the carrier what the word means; such receipts are ignored until it is known."
-        }
-        AlarmKind::UnmatchedReceipts => {
-            "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
-        }
-        AlarmKind::AmbiguousReceipt => "The carrier uses one id for several parts: ask for unique ids.",
-        AlarmKind::ReusedMessageId => {
-            "Ask the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
-        }
-        AlarmKind::MissingMessageId => {
-            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
-        }
-        AlarmKind::UnconfirmedParts => {
-            "The carrier did not respond to parts, and no resend is left: ask the carrier whether it received them."
-        }
-        AlarmKind::MailFailing => {
-            "Check server, port, tls, user and password of [mail] and the mail server itself. Invitations can be made again."
-        }
-        AlarmKind::BadSettings => "Correct the setting that the detail names.",
-        AlarmKind::StoreLogLarge => {
-            "End the program that reads hermod.db (fuser -v hermod.db in the data folder): the log shrinks within seconds."
-        }
-        AlarmKind::RowsSetAside => {
-            "hermod set-aside list shows the messages, which are not sent. Find the damage (hermod audit, the disk), then repair the rows."
-        }
-        AlarmKind::ClockJumped => {
-            "Synchronize the machine's clock with a time server. If it is right now, restart Hermod to use it at once."
-        }
-        AlarmKind::ClockBehind => {
-            "Set the machine's clock and restart Hermod: the current time is before the stored times."
-        }
-        AlarmKind::DiskLow => {
-            "Free or add disk space for the data folder. Below low_water of [data], new messages get 503."
-        }
-        AlarmKind::GatewayHeld => {
-            "hermod restore review shows what waits; then hermod restore release, or hermod restore cancel --before-backup."
-        }
-        AlarmKind::ReviewsOpen => {
-            "hermod review list, then hermod review approve ID or hermod review reject ID."
-        }
-        AlarmKind::RecordBehind => {
-            "Sending is not affected. Check the disk and the load of the machine; hermod record status shows the progress."
-        }
-        AlarmKind::WebhookFailing => {
-            "Inform the customer. hermod webhook list ACCOUNT --state waiting shows the events, hermod webhook attempts the errors."
-        }
-        AlarmKind::CertificateExpiring => {
-            "Replace the certificate and its key in the same files: they are reloaded within seconds."
-        }
-        AlarmKind::CertificateExpired => {
-            "Clients reject it. Replace the certificate and its key in the same files: they are reloaded within seconds."
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Alarms: conditions that need the operator. An alarm is identified by carrier, kind and subject; raising it again
 //! only counts it.
 
+use super::alarm_kind::{AlarmKind, Severity};
 use hermod_domain::time::Timestamp;
 use metrics::{counter, gauge};
 use std::collections::BTreeMap;
@@ -14,143 +15,10 @@ const ALARMS_MAX: usize = 1_000;
 const ALARMS_OF_A_KIND_MAX: usize = 50;
 /// The subject of the merged alarm.
 const OTHERS: &str = "others";
+/// Carriers and accounts that the metric names, by kind, since the start. Further ones are counted without their names.
+const SERIES_MAX: usize = 1_000;
 /// The longest detail in characters; the rest is cut.
 const DETAIL_CHARS_MAX: usize = 300;
-
-/// The kinds of alarms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AlarmKind {
-    /// A carrier rejects our system_id, password or system_type.
-    BindRefused,
-    /// A carrier answers that we are already bound.
-    AlreadyBound,
-    /// No link to a carrier was bound for ten seconds, or messages wait and the carrier answers none.
-    CarrierDown,
-    /// A carrier answers nothing while messages wait for it.
-    CarrierStalled,
-    /// Messages wait too long for a carrier.
-    QueueAge,
-    /// A carrier was stopped after too many protocol errors.
-    CarrierStopped,
-    /// A carrier answered with a protocol error.
-    ProtocolError,
-    /// A carrier answered with an unknown status.
-    UnknownStatus,
-    /// A receipt has an unknown `stat`.
-    UnknownStat,
-    /// Receipts match no part: the carrier's id conversion is probably set wrongly.
-    UnmatchedReceipts,
-    /// A receipt matches more than one part.
-    AmbiguousReceipt,
-    /// A carrier gave the same message id to several parts.
-    ReusedMessageId,
-    /// A carrier accepted parts without a usable message id.
-    MissingMessageId,
-    /// Parts got no response, and no resend is left.
-    UnconfirmedParts,
-    /// A carrier's settings are invalid, or its password cannot be decrypted.
-    BadSettings,
-    /// The clock of this machine jumped.
-    ClockJumped,
-    /// The write-ahead log of the database is too large, because a reader blocks the checkpoint.
-    StoreLogLarge,
-    /// Rows of the database are corrupt; their messages are not sent.
-    RowsSetAside,
-    /// The clock of this machine is behind the newest stored time.
-    ClockBehind,
-    /// The disk of the data folder is nearly full.
-    DiskLow,
-    /// The gateway is held until the operator releases it.
-    GatewayHeld,
-    /// Messages held by screening wait for review.
-    ReviewsOpen,
-    /// The record is far behind the message store.
-    RecordBehind,
-    /// A customer's webhook endpoint has accepted no post for a while.
-    WebhookFailing,
-    /// Mails to users cannot be sent.
-    MailFailing,
-    /// A certificate expires within a month.
-    CertificateExpiring,
-    /// A certificate has expired.
-    CertificateExpired,
-}
-
-impl AlarmKind {
-    pub const ALL: [AlarmKind; 27] = [
-        AlarmKind::BindRefused,
-        AlarmKind::AlreadyBound,
-        AlarmKind::CarrierDown,
-        AlarmKind::CarrierStalled,
-        AlarmKind::QueueAge,
-        AlarmKind::CarrierStopped,
-        AlarmKind::ProtocolError,
-        AlarmKind::UnknownStatus,
-        AlarmKind::UnknownStat,
-        AlarmKind::UnmatchedReceipts,
-        AlarmKind::AmbiguousReceipt,
-        AlarmKind::ReusedMessageId,
-        AlarmKind::MissingMessageId,
-        AlarmKind::UnconfirmedParts,
-        AlarmKind::BadSettings,
-        AlarmKind::ClockJumped,
-        AlarmKind::StoreLogLarge,
-        AlarmKind::RowsSetAside,
-        AlarmKind::ClockBehind,
-        AlarmKind::DiskLow,
-        AlarmKind::GatewayHeld,
-        AlarmKind::ReviewsOpen,
-        AlarmKind::RecordBehind,
-        AlarmKind::WebhookFailing,
-        AlarmKind::MailFailing,
-        AlarmKind::CertificateExpiring,
-        AlarmKind::CertificateExpired,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            AlarmKind::BindRefused => "bind-refused",
-            AlarmKind::AlreadyBound => "already-bound",
-            AlarmKind::CarrierDown => "carrier-down",
-            AlarmKind::CarrierStalled => "carrier-stalled",
-            AlarmKind::QueueAge => "queue-age",
-            AlarmKind::CarrierStopped => "carrier-stopped",
-            AlarmKind::ProtocolError => "protocol-error",
-            AlarmKind::UnknownStatus => "unknown-status",
-            AlarmKind::UnknownStat => "unknown-stat",
-            AlarmKind::UnmatchedReceipts => "unmatched-receipts",
-            AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
-            AlarmKind::ReusedMessageId => "reused-message-id",
-            AlarmKind::MissingMessageId => "missing-message-id",
-            AlarmKind::UnconfirmedParts => "unconfirmed-parts",
-            AlarmKind::BadSettings => "bad-settings",
-            AlarmKind::ClockJumped => "clock-jumped",
-            AlarmKind::StoreLogLarge => "store-log-large",
-            AlarmKind::RowsSetAside => "rows-set-aside",
-            AlarmKind::ClockBehind => "clock-behind",
-            AlarmKind::DiskLow => "disk-low",
-            AlarmKind::GatewayHeld => "gateway-held",
-            AlarmKind::ReviewsOpen => "reviews-open",
-            AlarmKind::RecordBehind => "record-behind",
-            AlarmKind::WebhookFailing => "webhook-failing",
-            AlarmKind::MailFailing => "mail-failing",
-            AlarmKind::CertificateExpiring => "certificate-expiring",
-            AlarmKind::CertificateExpired => "certificate-expired",
-        }
-    }
-
-    /// Returns the level at which an alarm of this kind is logged: open cases are the operator's work and no fault, and a webhook
-    /// that fails is a fault of the customer's receiver.
-    pub(super) fn log_level(self) -> Level {
-        if self == AlarmKind::ReviewsOpen {
-            Level::INFO
-        } else if self == AlarmKind::WebhookFailing {
-            Level::WARN
-        } else {
-            Level::ERROR
-        }
-    }
-}
 
 /// An alarm that has been raised and not cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,18 +36,43 @@ pub struct Alarm {
     pub count: u64,
 }
 
-type Key = (String, AlarmKind, String);
+impl Alarm {
+    pub fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+
+    /// Returns the account that it is about; empty if it is not about one.
+    pub fn account(&self) -> &str {
+        account_in(self.kind, &self.about)
+    }
+}
+
+/// Carrier, kind and subject.
+type AlarmKey = (String, AlarmKind, String);
+/// The labels of the metric: kind, carrier and account.
+type Series = (AlarmKind, String, String);
 
 #[derive(Debug)]
 pub struct Alarms {
-    raised: Mutex<BTreeMap<Key, Alarm>>,
+    raised: Mutex<Raised>,
+}
+
+#[derive(Debug, Default)]
+struct Raised {
+    alarms: BTreeMap<AlarmKey, Alarm>,
+    /// The number of raised alarms, as the metric shows it.
+    shown: BTreeMap<Series, u32>,
 }
 
 /// Starts without alarms. The metric is set to zero for every kind, so that alerting rules have a value.
 impl Default for Alarms {
     fn default() -> Alarms {
-        let raised = BTreeMap::new();
-        show_counts(&raised);
+        let mut raised = Raised::default();
+        for kind in AlarmKind::ALL {
+            let series = (*kind, String::new(), String::new());
+            show(&series, 0);
+            raised.shown.insert(series, 0);
+        }
         Alarms { raised: Mutex::new(raised) }
     }
 }
@@ -203,17 +96,16 @@ impl Alarms {
         count_raised(kind, carrier, times);
         let mut raised = self.raised();
         let mut key = (carrier.to_owned(), kind, about.to_owned());
-        if !raised.contains_key(&key) && is_crowded(&raised, &key) {
+        if !raised.alarms.contains_key(&key) && raised.is_crowded(&key) {
             OTHERS.clone_into(&mut key.2);
         }
-        if let Some(alarm) = raised.get_mut(&key) {
+        if let Some(alarm) = raised.alarms.get_mut(&key) {
             alarm.count += times;
             alarm.last_at = now;
             alarm.detail = shortened(detail);
             return;
         }
-        add(&mut raised, key, detail, times, now);
-        show_counts(&raised);
+        raised.add(key, detail, times, now);
     }
 
     /// Makes the alarms of a kind match the causes that a periodic check found: raises new ones, updates the details of
@@ -226,75 +118,114 @@ impl Alarms {
         let causes: BTreeMap<&str, &str> =
             named.iter().chain(&others).map(|(about, detail)| (about.as_str(), detail.as_str())).collect();
         let mut raised = self.raised();
-        let before = raised.len();
-        raised.retain(|(whose, what, about), _| {
-            whose != carrier || *what != kind || causes.contains_key(about.as_str())
+        raised.clear_where(|(whose, what, about)| {
+            whose == carrier && *what == kind && !causes.contains_key(about.as_str())
         });
-        let mut changed = raised.len() < before;
-        if changed {
-            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm cleared");
-        }
         for (about, detail) in causes {
             let key = (carrier.to_owned(), kind, about.to_owned());
-            if let Some(alarm) = raised.get_mut(&key) {
+            if let Some(alarm) = raised.alarms.get_mut(&key) {
                 (alarm.last_at, alarm.detail) = (now, shortened(detail));
                 continue;
             }
             count_raised(kind, carrier, 1);
-            add(&mut raised, key, detail, 1, now);
-            changed = true;
-        }
-        if changed {
-            show_counts(&raised);
+            raised.add(key, detail, 1, now);
         }
     }
 
     /// Clears every alarm of the kind for this carrier.
     pub fn clear(&self, kind: AlarmKind, carrier: &str) {
-        let mut raised = self.raised();
-        let before = raised.len();
-        raised.retain(|(whose, what, _), _| whose != carrier || *what != kind);
-        if raised.len() < before {
-            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm cleared");
-            show_counts(&raised);
-        }
+        self.raised().clear_where(|(whose, what, _)| whose == carrier && *what == kind);
+    }
+
+    /// Clears every alarm of these kinds, of all carriers and accounts.
+    pub fn clear_kinds(&self, kinds: &[AlarmKind]) {
+        self.raised().clear_where(|(_, what, _)| kinds.contains(what));
     }
 
     /// Removes the alarms of one carrier, or all, and returns how many. For the operator.
     pub fn acknowledge(&self, carrier: Option<&str>) -> usize {
-        let mut raised = self.raised();
-        let before = raised.len();
-        raised.retain(|(whose, ..), _| carrier.is_some_and(|carrier| whose != carrier));
-        show_counts(&raised);
-        before - raised.len()
+        self.raised().remove_where(|(whose, ..)| carrier.is_none_or(|carrier| whose == carrier)).len()
     }
 
     pub fn is_raised(&self, kind: AlarmKind, carrier: &str) -> bool {
-        self.raised().keys().any(|(whose, what, _)| whose == carrier && *what == kind)
+        self.raised().alarms.keys().any(|(whose, what, _)| whose == carrier && *what == kind)
     }
 
     /// Returns the alarms, sorted by carrier.
     pub fn list(&self) -> Vec<Alarm> {
-        self.raised().values().cloned().collect()
+        self.raised().alarms.values().cloned().collect()
     }
 
-    fn raised(&self) -> MutexGuard<'_, BTreeMap<Key, Alarm>> {
+    fn raised(&self) -> MutexGuard<'_, Raised> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn add(raised: &mut BTreeMap<Key, Alarm>, key: Key, detail: &str, count: u64, now: Timestamp) {
-    let (carrier, kind, about) = key.clone();
-    let detail = shortened(detail);
-    // The level of an event is a constant.
-    match kind.log_level() {
-        Level::INFO => tracing::info!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
-        Level::WARN => tracing::warn!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
-        _ => tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
+impl Raised {
+    fn add(&mut self, key: AlarmKey, detail: &str, count: u64, now: Timestamp) {
+        let (carrier, kind, about) = key.clone();
+        let detail = shortened(detail);
+        // The level of an event is a constant.
+        match kind.severity().log_level() {
+            Level::INFO => {
+                tracing::info!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm")
+            }
+            Level::WARN => {
+                tracing::warn!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm")
+            }
+            _ => tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm"),
+        }
+        if self.alarms.len() < ALARMS_MAX {
+            let series = self.series_of(&key);
+            let count_shown = self.shown.entry(series.clone()).or_default();
+            *count_shown += 1;
+            show(&series, *count_shown);
+            self.alarms
+                .insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count });
+        }
     }
-    if raised.len() < ALARMS_MAX {
-        raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count });
+
+    fn clear_where(&mut self, is_over: impl Fn(&AlarmKey) -> bool) {
+        for (carrier, kind, about) in self.remove_where(is_over) {
+            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, about, "Alarm cleared");
+        }
     }
+
+    /// Removes alarms, and returns their keys.
+    fn remove_where(&mut self, is_over: impl Fn(&AlarmKey) -> bool) -> Vec<AlarmKey> {
+        let over: Vec<AlarmKey> = self.alarms.keys().filter(|key| is_over(key)).cloned().collect();
+        for key in &over {
+            self.alarms.remove(key);
+            let series = self.series_of(key);
+            if let Some(count) = self.shown.get_mut(&series) {
+                *count = count.saturating_sub(1);
+                show(&series, *count);
+            }
+        }
+        over
+    }
+
+    /// Returns the labels under which an alarm is counted: the same for an alarm that is removed as when it was added, because
+    /// labels are never forgotten.
+    fn series_of(&self, (carrier, kind, about): &AlarmKey) -> Series {
+        let series = (*kind, carrier.clone(), account_in(*kind, about).to_owned());
+        if self.shown.contains_key(&series) || self.shown.len() < SERIES_MAX {
+            return series;
+        }
+        (*kind, String::new(), String::new())
+    }
+
+    fn is_crowded(&self, (carrier, kind, _): &AlarmKey) -> bool {
+        let of_its_kind = (carrier.clone(), *kind, String::new())..;
+        let same = self.alarms.range(of_its_kind);
+        same.take_while(|((whose, what, _), _)| whose == carrier && what == kind).count()
+            >= ALARMS_OF_A_KIND_MAX
+    }
+}
+
+/// Returns the account that an alarm is about. Those that were merged have none.
+fn account_in(kind: AlarmKind, about: &str) -> &str {
+    kind.account_in(about).filter(|_| about != OTHERS).unwrap_or_default()
 }
 
 fn count_raised(kind: AlarmKind, carrier: &str, times: u64) {
@@ -302,21 +233,19 @@ fn count_raised(kind: AlarmKind, carrier: &str, times: u64) {
         .increment(times);
 }
 
-fn show_counts(raised: &BTreeMap<Key, Alarm>) {
-    for kind in AlarmKind::ALL {
-        let count = raised.keys().filter(|(_, what, _)| *what == kind).count();
-        gauge!("hermod_alarms", "alarm" => kind.as_str()).set(u32::try_from(count).unwrap_or(u32::MAX));
-    }
+fn show((kind, carrier, account): &Series, count: u32) {
+    gauge!(
+        "hermod_alarms",
+        "alarm" => kind.as_str(),
+        "severity" => kind.severity().as_str(),
+        "carrier" => carrier.clone(),
+        "account" => account.clone()
+    )
+    .set(count);
 }
 
 fn shortened(detail: &str) -> String {
     detail.chars().take(DETAIL_CHARS_MAX).collect()
-}
-
-fn is_crowded(raised: &BTreeMap<Key, Alarm>, (carrier, kind, _): &Key) -> bool {
-    let of_its_kind = (carrier.clone(), *kind, String::new())..;
-    raised.range(of_its_kind).take_while(|((whose, what, _), _)| whose == carrier && what == kind).count()
-        >= ALARMS_OF_A_KIND_MAX
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Unit tests of `alarms.rs`.
 
 use super::*;
+use std::collections::BTreeSet;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
@@ -89,11 +90,70 @@ fn many_alarms_of_one_carrier_are_merged() {
 }
 
 #[test]
-fn only_faults_of_the_gateway_and_its_carriers_are_logged_as_errors() {
-    let others: Vec<(AlarmKind, Level)> = AlarmKind::ALL
-        .map(|kind| (kind, kind.log_level()))
-        .into_iter()
-        .filter(|(_, level)| *level != Level::ERROR)
-        .collect();
-    assert_eq!(others, [(AlarmKind::ReviewsOpen, Level::INFO), (AlarmKind::WebhookFailing, Level::WARN)]);
+fn every_kind_has_a_name_of_its_own_and_advice_in_a_sentence() {
+    let names: BTreeSet<&str> = AlarmKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    assert_eq!(names.len(), AlarmKind::ALL.len());
+    for kind in AlarmKind::ALL {
+        let advice = kind.advice();
+        assert!(advice.ends_with('.') && !advice.contains("  "), "{}: {advice}", kind.as_str());
+    }
+}
+
+#[test]
+fn severity_orders_alarms_and_decides_how_they_are_logged() {
+    assert!(Severity::Notice < Severity::Warning && Severity::Warning < Severity::Critical);
+    for (kind, severity, level) in [
+        (AlarmKind::CarrierDown, Severity::Critical, Level::ERROR),
+        (AlarmKind::DiskLow, Severity::Critical, Level::ERROR),
+        (AlarmKind::QueueAge, Severity::Warning, Level::WARN),
+        // The demo has a failing webhook and must not begin with an error.
+        (AlarmKind::WebhookFailing, Severity::Warning, Level::WARN),
+        (AlarmKind::ReviewsOpen, Severity::Notice, Level::INFO),
+        (AlarmKind::CreditLow, Severity::Notice, Level::INFO),
+    ] {
+        assert_eq!((kind.severity(), kind.severity().log_level()), (severity, level), "{}", kind.as_str());
+    }
+}
+
+#[test]
+fn alarms_about_customers_name_the_account() {
+    let alarms = Alarms::default();
+    alarms.raise(AlarmKind::WebhookFailing, "", "shop/dlr", "", at(1));
+    alarms.raise(AlarmKind::OutOfCredit, "", "bank", "", at(1));
+    alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "", at(1));
+    alarms.raise(AlarmKind::WebhookFailing, "", OTHERS, "", at(1));
+    let accounts: Vec<String> = alarms.list().iter().map(|alarm| alarm.account().to_owned()).collect();
+    assert_eq!(accounts, ["", "shop", "bank", ""]);
+}
+
+#[test]
+fn metric_counts_alarms_by_carrier_and_account_with_bounded_labels() {
+    let alarms = Alarms::default();
+    let shown = |kind: AlarmKind, carrier: &str, account: &str| {
+        alarms.raised().shown.get(&(kind, carrier.to_owned(), account.to_owned())).copied()
+    };
+    assert_eq!(shown(AlarmKind::UnknownStatus, "", ""), Some(0), "from the start");
+    alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "", at(1));
+    alarms.raise(AlarmKind::UnknownStatus, "acme", "0x401", "", at(1));
+    alarms.raise(AlarmKind::OutOfCredit, "", "shop", "", at(1));
+    assert_eq!(shown(AlarmKind::UnknownStatus, "acme", ""), Some(2));
+    assert_eq!(shown(AlarmKind::OutOfCredit, "", "shop"), Some(1));
+    alarms.clear(AlarmKind::UnknownStatus, "acme");
+    assert_eq!(shown(AlarmKind::UnknownStatus, "acme", ""), Some(0));
+    assert_eq!(alarms.acknowledge(None), 1);
+    assert_eq!(shown(AlarmKind::OutOfCredit, "", "shop"), Some(0));
+
+    for number in 0..2 * SERIES_MAX {
+        let account = format!("account-{number}");
+        alarms.raise(AlarmKind::OutOfCredit, "", &account, "", at(1));
+        alarms.clear_kinds(&[AlarmKind::OutOfCredit]);
+    }
+    assert_eq!(alarms.raised().shown.len(), SERIES_MAX);
+    alarms.raise(AlarmKind::OutOfCredit, "", "one-more", "", at(1));
+    assert_eq!(
+        (shown(AlarmKind::OutOfCredit, "", ""), shown(AlarmKind::OutOfCredit, "", "one-more")),
+        (Some(1), None)
+    );
+    alarms.clear(AlarmKind::OutOfCredit, "");
+    assert_eq!(shown(AlarmKind::OutOfCredit, "", ""), Some(0));
 }

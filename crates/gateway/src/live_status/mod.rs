@@ -1,6 +1,7 @@
 //! The live state of carriers, links and customer binds, probes, traces and alarms. Written by the
 //! edges; read by routing, metrics and the operator.
 
+mod alarm_kind;
 mod alarms;
 mod bind_status;
 mod binds;
@@ -22,7 +23,8 @@ mod watched;
 mod webhook_posting;
 mod webhook_tests;
 
-pub use alarms::{Alarm, AlarmKind, Alarms};
+pub use alarm_kind::{AlarmKind, Severity};
+pub use alarms::{Alarm, Alarms};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, QueueStatus, SLOW_AFTER, Stopped};

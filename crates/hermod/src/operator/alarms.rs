@@ -1,11 +1,11 @@
-//! `hermod alarms`: lists and acknowledges alarms.
+//! `hermod alarms [ack]`: lists and acknowledges alarms.
 
 use super::operator_client::{RequestBody, with_query};
 use super::tables::silent_nodes;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::{self, Paint};
-use clap::Args;
+use clap::{Args, Subcommand};
 use hermod_operator::alarm::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
 use hyper::Method;
 
@@ -13,58 +13,87 @@ const EXAMPLES: &str = "\
 Examples:
   hermod alarms
   hermod alarms --carrier acme
-  hermod alarms --acknowledge
+  hermod alarms ack
+  hermod alarms ack --carrier acme
 
 An alarm is listed once, however often it occurs, and is cleared when its cause is gone.
---acknowledge removes the listed alarms; a condition that persists raises its alarm again.
 docs/alarms.md explains each alarm.";
+const ACK_EXAMPLES: &str = "\
+Examples:
+  hermod alarms ack
+  hermod alarms ack --carrier acme
 
-/// List alarms, with what to do about them
+A condition that persists raises its alarm again.";
+
+/// List alarms, with what to do about them, or remove them from the list
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AlarmsArgs {
     /// Only alarms of this carrier
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME")]
     carrier: Option<String>,
-    /// Remove the alarms from the list
-    #[arg(long)]
-    acknowledge: bool,
     #[command(flatten)]
     target: TargetArgs,
+    #[command(subcommand)]
+    verb: Option<AlarmsVerb>,
+}
+
+#[derive(Subcommand)]
+enum AlarmsVerb {
+    /// Remove the alarms from the list
+    #[command(after_help = ACK_EXAMPLES)]
+    Ack,
 }
 
 impl AlarmsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let AlarmsArgs { carrier, acknowledge, target } = self;
+        let AlarmsArgs { carrier, target, verb } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query("/alarms", &AlarmsQuery { carrier });
-            if acknowledge {
-                let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
-                return client.print(&response, |AcknowledgedView { acknowledged, missing_nodes }| {
-                    let done = match acknowledged {
-                        0 => "There are no alarms.\n".to_owned(),
-                        1 => "Acknowledged 1 alarm.\n".to_owned(),
-                        count => format!("Acknowledged {count} alarms.\n"),
-                    };
-                    done + &silent_nodes(&missing_nodes)
-                });
-            }
-            client.print(&client.get(&path).await?, |AlarmsView { items, missing_nodes }| {
-                let silent = silent_nodes(&missing_nodes);
-                if items.is_empty() {
-                    return format!("There are no alarms.\n{silent}");
+            match verb {
+                None => client.print(&client.get(&path).await?, list_text),
+                Some(AlarmsVerb::Ack) => {
+                    let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
+                    client.print(&response, acknowledged_text)
                 }
-                let paint = Paint::for_output();
-                let alarms =
-                    items.iter().map(|alarm| alarm_text(alarm, paint)).collect::<Vec<_>>().join("\n");
-                alarms + &silent
-            })
+            }
         })
     }
 }
 
+fn list_text(AlarmsView { items, missing_nodes }: AlarmsView) -> String {
+    let silent = silent_nodes(&missing_nodes);
+    if items.is_empty() {
+        return format!("There are no alarms.\n{silent}");
+    }
+    let paint = Paint::for_output();
+    let alarms = items.iter().map(|alarm| alarm_text(alarm, paint)).collect::<Vec<_>>().join("\n");
+    alarms + &silent
+}
+
+fn acknowledged_text(AcknowledgedView { acknowledged, missing_nodes }: AcknowledgedView) -> String {
+    let done = match acknowledged {
+        0 => "There are no alarms.\n".to_owned(),
+        1 => "Acknowledged 1 alarm.\n".to_owned(),
+        count => format!("Acknowledged {count} alarms.\n"),
+    };
+    done + &silent_nodes(&missing_nodes)
+}
+
 fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
-    let AlarmView { kind, carrier, about, detail, what_to_do, first_at, last_at, count, node } = alarm;
+    let AlarmView {
+        kind,
+        severity,
+        carrier,
+        account: _,
+        about,
+        detail,
+        what_to_do,
+        first_at,
+        last_at,
+        count,
+        node,
+    } = alarm;
     let node = node.as_ref().map(|node| format!(" (node {node})")).unwrap_or_default();
     let about = if about.is_empty() { String::new() } else { format!(" {about}") };
     let when = match count {
@@ -74,5 +103,6 @@ fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
     };
     let carrier = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
     let head = output::safe(&format!("{carrier}{kind}{about}{node}"));
-    format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), output::safe(detail))
+    let head = if severity == "critical" { paint.red(&head) } else { head };
+    format!("{head}, {severity}, {when}\n    {}\n    {what_to_do}\n", output::safe(detail))
 }

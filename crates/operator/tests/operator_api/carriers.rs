@@ -109,7 +109,7 @@ async fn alarms_have_an_instruction_and_can_be_acknowledged() {
     assert_eq!(
         body["items"][0],
         json!({
-            "kind": "unknown-status", "carrier": "acme", "about": "0x400", "detail": "it answered 0x400", "count": 2,
+            "kind": "unknown-status", "severity": "warning", "carrier": "acme", "account": "", "about": "0x400", "detail": "it answered 0x400", "count": 2,
             "what_to_do": "Ask the carrier what the code means and add it to the retry list.",
             "first_at": "2026-06-15T12:00:00Z", "last_at": "2026-06-15T12:00:00Z",
         })

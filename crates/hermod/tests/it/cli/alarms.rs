@@ -26,8 +26,8 @@ fn all_metrics_exist_from_the_start_and_are_documented() {
     customer.wait_for_status(&message, "delivered");
     let metrics = page(&customer.address, "/metrics");
     for line in [
-        "hermod_alarms{alarm=\"disk-low\"} 0",
-        "hermod_alarms{alarm=\"carrier-down\"} 0",
+        "hermod_alarms{alarm=\"disk-low\",severity=\"critical\",carrier=\"\",account=\"\"} 0",
+        "hermod_alarms{alarm=\"carrier-down\",severity=\"critical\",carrier=\"\",account=\"\"} 0",
         "hermod_reviews_open 0",
         "hermod_store_accepting 1",
         "hermod_disk_free_bytes ",
@@ -58,7 +58,8 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     });
     let metrics = page(&Caller::of(&ready).address, "/metrics");
     assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");
-    assert!(metrics.contains("hermod_alarms{alarm=\"reviews-open\"} 1"), "{metrics}");
+    let raised = "hermod_alarms{alarm=\"reviews-open\",severity=\"notice\",carrier=\"\",account=\"\"} 1";
+    assert!(metrics.contains(raised), "{metrics}");
     assert_eq!(run(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
     wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("There are no alarms"));
     assert_eq!(demo.terminate(), 0);

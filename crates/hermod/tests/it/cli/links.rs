@@ -22,7 +22,7 @@ fn link_alarm_trace_and_carrier_commands_show_a_running_gateway() {
     assert!(run_ok(&["links", "--carrier", "demo"]).contains("demo"));
     assert!(run_ok(&["links", "--carrier", "other"]).starts_with("No carriers."));
     assert_eq!(run_ok(&["alarms"]), "There are no alarms.\n");
-    assert_eq!(run_ok(&["alarms", "--acknowledge"]), "There are no alarms.\n");
+    assert_eq!(run_ok(&["alarms", "ack"]), "There are no alarms.\n");
     assert_eq!(run_ok(&["carrier", "resume", "demo"]), "demo was neither drained nor stopped.\n");
     let out = run_ok(&["route", "explain", "+4915112345678"]);
     assert!(out.contains("to carrier demo.") && out.contains("is used"), "{out}");

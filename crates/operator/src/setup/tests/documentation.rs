@@ -18,7 +18,7 @@ fn carriers_page_and_alarms_page_have_a_row_for_every_field_class_and_alarm() {
     let plain = ["name", "address", "system_id", "password", "system_type"];
     let fields = entry.properties.keys().filter(|field| !plain.contains(&field.as_str()));
     let classes = ErrorClass::ALL.into_iter().map(|class| class.as_str().to_owned());
-    let alarms = AlarmKind::ALL.into_iter().map(|kind| kind.as_str().to_owned());
+    let alarms = AlarmKind::ALL.iter().map(|kind| kind.as_str().to_owned());
     for word in fields.cloned().chain(classes) {
         let row = format!("\n| `{word}` |");
         assert!(page.contains(&row), "{word} has no row in docs/carriers.md");
