@@ -2,6 +2,7 @@
 //! decides and commits.
 
 mod authenticate;
+mod credit_alarms;
 mod fail_over;
 mod look_up;
 mod low_balance;
@@ -14,6 +15,7 @@ mod webhook_body;
 pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
 };
+pub use credit_alarms::{check_low_credit, check_rejections_for_credit};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};

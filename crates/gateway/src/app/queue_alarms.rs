@@ -1,8 +1,8 @@
 //! Alarms about carriers' queues: publishes the length and age of each queue for routing, metrics and the operator, and raises
-//! `queue-age`, `unconfirmed-parts` and `reused-message-id`.
+//! `queue-age`, `queue-expiring`, `unconfirmed-parts` and `reused-message-id`.
 
 use crate::gateway::Gateway;
-use crate::live_status::{AlarmKind, QueueStatus};
+use crate::live_status::{AlarmKind, LATELY, QueueStatus};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_store::CarrierQueue;
@@ -41,6 +41,77 @@ pub(super) fn watch_queues(gateway: &Gateway, queues: &[CarrierQueue]) {
             }
             (true, true) | (false, false) => {}
         }
+        watch_drain(gateway, *id, name, &seen);
+    }
+}
+
+/// Raises `queue-expiring` while the queue takes longer than its messages are valid.
+fn watch_drain(gateway: &Gateway, carrier: CarrierId, name: &str, queue: &QueueStatus) {
+    let now = gateway.clock.now();
+    let accepted = gateway.carriers.accepted_lately(carrier, gateway.clock.moment());
+    let drain = Drain { waiting: queue.waiting, age: queue.age(now), accepted, validity: gateway.validity };
+    let cause = drain.is_too_slow().then(|| (String::new(), drain.describe()));
+    gateway.alarms.replace(AlarmKind::QueueExpiring, name, cause.as_slice(), now);
+}
+
+/// What is known about how long a queue takes.
+#[derive(Clone, Copy, Debug)]
+struct Drain {
+    waiting: u64,
+    /// Of the oldest message.
+    age: Duration,
+    /// Parts that the carrier accepted in [`LATELY`].
+    accepted: u64,
+    /// Of messages whose customers choose none.
+    validity: Duration,
+}
+
+impl Drain {
+    /// Whether messages will expire before they are sent. The last one may have waited as long as the oldest. While the carrier
+    /// accepts nothing there is no estimate: then half of the validity is left to act. A young queue says little, because the
+    /// carrier has only begun with it.
+    fn is_too_slow(&self) -> bool {
+        let Drain { waiting, age, accepted: _, validity } = *self;
+        if waiting == 0 || age < QUEUE_AGE_MAX {
+            return false;
+        }
+        match self.needs() {
+            Some(needs) => needs.saturating_add(age) > validity,
+            None => age > validity / 2,
+        }
+    }
+
+    /// Returns the time that the queue takes at the present rate.
+    fn needs(&self) -> Option<Duration> {
+        let seconds = self.waiting.saturating_mul(LATELY.as_secs()).checked_div(self.accepted)?;
+        Some(Duration::from_secs(seconds))
+    }
+
+    fn describe(&self) -> String {
+        let Drain { waiting, age, accepted, validity } = self;
+        let minutes = LATELY.as_secs() / 60;
+        let needs = match self.needs() {
+            Some(needs) => format!(
+                "the carrier accepted {accepted} in the last {minutes} minutes, which takes {} more",
+                in_words(needs)
+            ),
+            None => format!("the carrier accepted none in the last {minutes} minutes"),
+        };
+        format!(
+            "{waiting} parts wait, the oldest for {}, and {needs}; messages expire after {}",
+            in_words(*age),
+            in_words(*validity)
+        )
+    }
+}
+
+/// Returns a time in its largest unit, rounded down.
+fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds >= 2 * 86_400 => format!("{} days", seconds / 86_400),
+        seconds if seconds >= 2 * 3_600 => format!("{} hours", seconds / 3_600),
+        seconds if seconds >= 2 * 60 => format!("{} minutes", seconds / 60),
+        seconds => format!("{seconds} s"),
     }
 }
 

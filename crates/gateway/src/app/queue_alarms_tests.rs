@@ -21,3 +21,41 @@ fn queue_is_too_old_until_its_old_messages_are_accepted() {
         assert_eq!(is_too_old(raised, &queue, now), expect, "{queue:?}, raised: {raised}");
     }
 }
+
+#[test]
+fn queue_that_takes_longer_than_its_validity_will_expire() {
+    let (hour, minute) = (3_600, 60);
+    for (waiting, age, accepted, expect) in [
+        (0, 0, 0, false),
+        // 300 in five minutes are one a second.
+        (100_000, 10 * minute, 300, false),
+        (258_000, 10 * minute, 300, false),
+        (259_200, 10 * minute, 300, true),
+        (1, 72 * hour, 300, true),
+        (10_000_000, minute, 1, false),
+        (100_000, 60 * hour, 300, true),
+        (100, 35 * hour, 0, false),
+        (100, 37 * hour, 0, true),
+    ] {
+        let validity = Duration::from_secs(72 * hour);
+        let drain = Drain { waiting, age: Duration::from_secs(age), accepted, validity };
+        assert_eq!(drain.is_too_slow(), expect, "{drain:?}");
+    }
+}
+
+#[test]
+fn detail_of_a_slow_queue_says_how_long_it_takes() {
+    let (age, validity) = (Duration::from_secs(600), Duration::from_secs(72 * 3_600));
+    let slow = Drain { waiting: 1_000_000, age, accepted: 300, validity };
+    assert_eq!(
+        slow.describe(),
+        "1000000 parts wait, the oldest for 10 minutes, and the carrier accepted 300 in the last 5 minutes, which takes 11 days \
+         more; messages expire after 3 days"
+    );
+    let none = Drain { accepted: 0, ..slow };
+    assert!(
+        none.describe().contains("and the carrier accepted none in the last 5 minutes;"),
+        "{}",
+        none.describe()
+    );
+}

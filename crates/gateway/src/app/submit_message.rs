@@ -188,6 +188,7 @@ async fn accept(
             Err(Refusal::TrafficControl { retry_after_s: whole_seconds(reopens) })
         }
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
+            gateway.credit_rejections.note(caller.account, available, now);
             Err(Refusal::InsufficientCredit { cost, available })
         }
         Err(StoreError::QueueTimeout) => Err(queue_timeout(submission)),

@@ -26,6 +26,9 @@ pub struct Stopped {
 /// A carrier whose links are all throttled is slow once messages have waited this long for it.
 pub const SLOW_AFTER: Duration = Duration::from_secs(10);
 
+/// The time over which a carrier's rate is averaged to estimate how long its queue takes.
+pub const LATELY: Duration = Duration::from_secs(300);
+
 /// A carrier's queue at the last check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueStatus {
@@ -111,6 +114,12 @@ impl CarrierState {
     /// Whether the carrier accepted a part in the last minute.
     pub fn accepts(&self, now: Moment) -> bool {
         self.recent(now).minute.accepted > 0
+    }
+
+    /// Returns the parts that the carrier accepted in [`LATELY`]; if its last minute was faster, as many as five such minutes.
+    pub fn accepted_lately(&self, now: Moment) -> u64 {
+        let Recent { minute, five_minutes, .. } = self.recent(now);
+        five_minutes.accepted.max(minute.accepted.saturating_mul(5))
     }
 
     /// Returns the parts per second that its links may send now, in total.

@@ -31,6 +31,8 @@ pub struct SendingCarrier {
     is_slow: bool,
     /// Parts per second that the links may send now.
     rate: u64,
+    /// Parts that it accepted in the last five minutes.
+    accepted_lately: u64,
 }
 
 impl SendingCarrier {
@@ -42,6 +44,7 @@ impl SendingCarrier {
         self.accepts |= other.accepts;
         self.is_slow &= other.is_slow;
         self.rate = self.rate.saturating_add(other.rate);
+        self.accepted_lately = self.accepted_lately.saturating_add(other.accepted_lately);
     }
 }
 
@@ -88,6 +91,12 @@ impl LiveCarriers {
         here.saturating_add(self.elsewhere(carrier).map_or(0, |elsewhere| elsewhere.rate))
     }
 
+    /// Returns the parts that the carrier accepted in the last five minutes from the links of all nodes.
+    pub fn accepted_lately(&self, carrier: CarrierId, now: Moment) -> u64 {
+        let here = self.get(carrier).map_or(0, |state| state.accepted_lately(now));
+        here.saturating_add(self.elsewhere(carrier).map_or(0, |elsewhere| elsewhere.accepted_lately))
+    }
+
     fn elsewhere(&self, carrier: CarrierId) -> Option<SendingCarrier> {
         self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).copied()
     }
@@ -102,6 +111,7 @@ impl LiveCarriers {
             accepts: state.accepts(now),
             is_slow: state.is_slow(wall),
             rate: state.rate_now(),
+            accepted_lately: state.accepted_lately(now),
         });
         sending.collect()
     }

@@ -18,6 +18,9 @@ use std::time::Duration;
 const BEHIND_MIN: Duration = Duration::from_secs(60);
 /// A smaller lag of the record passes by itself.
 const RECORD_LAG_MIN: Duration = Duration::from_secs(60);
+/// The node with the engine raises them. One that was it no more knows when they are over.
+const ALARMS_OF_ENGINE: [AlarmKind; 3] =
+    [AlarmKind::QueueAge, AlarmKind::QueueExpiring, AlarmKind::CreditLow];
 const DAY_SECONDS: u64 = 24 * 3_600;
 
 /// Runs the checks of every second, and folds the metrics.
@@ -25,6 +28,9 @@ pub(super) fn run_checks(gateway: &Gateway) {
     telemetry::figures().fold();
     gateway.follow_machine_clock();
     alarm_carrier_counts(gateway);
+    if !gateway.store.runs_engine() {
+        gateway.alarms.clear_kinds(&ALARMS_OF_ENGINE);
+    }
     let now = gateway.clock.now();
     gateway.binds.expire_traces(now);
     let behind = gateway.store.newest_at_open().and_then(|newest| clock_behind(newest, now));

@@ -14,7 +14,7 @@ pub use opening::{Opened, open, open_unclaimed};
 
 use http_listeners::{HttpSockets, operator_reach, operator_url};
 
-use crate::app::{FailOver, LOOK_EVERY};
+use crate::app::{FailOver, LOOK_EVERY, check_low_credit, check_rejections_for_credit};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{carrier, mail, smpp, webhooks};
@@ -330,6 +330,7 @@ impl Running {
             let warnings = warnings.clone();
             async move { warnings.check(&gateway).await }
         });
+        self.start_credit_checks();
         self.repeat_at_engine("upkeep/keys", MERGE_KEYS, |gateway| async move {
             gateway.store.merge_keys().await
         });
@@ -353,6 +354,16 @@ impl Running {
                 }
             }
             Ok(())
+        });
+    }
+
+    /// Raises alarms about customers' credit.
+    fn start_credit_checks(&self) {
+        self.repeat_at_engine("upkeep/low-credit", SWEEP, |gateway| async move {
+            check_low_credit(&gateway).await
+        });
+        self.repeat("upkeep/credit-rejections", SLOW_LOOK, |gateway| async move {
+            check_rejections_for_credit(&gateway).await
         });
     }
 

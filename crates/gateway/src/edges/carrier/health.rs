@@ -82,6 +82,13 @@ fn loses_receipts(recent: &Recent) -> bool {
         && before.receipted_per_mille().is_some_and(|usual| usual >= USUALLY_PER_MILLE_MIN)
 }
 
+/// Whether `receipts-missing` is to be raised or to stay. It stays until the share has recovered, also if the carrier gets fewer
+/// messages because it is poor, and until it has accepted nothing for ten minutes.
+pub(super) fn receipts_are_missing(is_raised: bool, recent: &Recent) -> bool {
+    let now = recent.ten_minutes.receipted_per_mille();
+    loses_receipts(recent) || is_raised && now.is_some_and(|now| now < RECEIPTED_PER_MILLE_MIN)
+}
+
 /// Whether to stop the carrier because of protocol errors: each further part would fail for good.
 pub(super) fn must_stop(minute: &Traffic) -> bool {
     let wrong = minute.refused_as(ErrorClass::ProtocolError);

@@ -187,3 +187,27 @@ fn carrier_with_little_traffic_that_answers_slowly_is_not_stalled() {
         assert!(!watch.check(inputs, at(second)), "{second}");
     }
 }
+
+#[test]
+fn receipts_are_missing_until_enough_come_again() {
+    let recent = |accepted, receipts| Recent {
+        ten_minutes: traffic(accepted, &[], 0, receipts),
+        before: traffic(10_000, &[], 0, 9_500),
+        ..Recent::default()
+    };
+    for (is_raised, accepted, receipts, expect) in [
+        (false, 1_000, 950, false),
+        (false, 1_000, 300, false),
+        (false, 1_000, 299, true),
+        // Too few to judge.
+        (false, 99, 0, false),
+        (true, 99, 0, true),
+        (true, 99, 30, false),
+        (true, 0, 0, false),
+    ] {
+        let actual = receipts_are_missing(is_raised, &recent(accepted, receipts));
+        assert_eq!(actual, expect, "{is_raised} {accepted} {receipts}");
+    }
+    let never = Recent { ten_minutes: traffic(1_000, &[], 0, 0), ..Recent::default() };
+    assert!(!receipts_are_missing(false, &never), "it has never sent any");
+}

@@ -113,6 +113,7 @@ impl LinkGroup {
             AlarmKind::CarrierStalled,
             AlarmKind::CarrierStopped,
             AlarmKind::UnmatchedReceipts,
+            AlarmKind::ReceiptsMissing,
         ] {
             gateway.alarms.clear(kind, carrier);
         }

@@ -14,6 +14,7 @@ mod link_slot;
 mod mo;
 mod monitor;
 mod probe;
+mod receipt_ids;
 mod reconnect;
 mod shaper;
 mod submit_resp;

@@ -1,7 +1,10 @@
 //! Checks a carrier every second: updates its health, and raises or clears its alarms.
 
-use super::health::{CarrierCheck, STALLED_AFTER, StallInputs, StallWatch, ids_do_not_match, works};
+use super::health::{
+    CarrierCheck, STALLED_AFTER, StallInputs, StallWatch, ids_do_not_match, receipts_are_missing, works,
+};
 use super::link_group::LinkGroup;
+use super::receipt_ids::UnmatchedCause;
 use crate::clock::Moment;
 use crate::live_status::AlarmKind;
 use hermod_domain::ids::RemoteId;
@@ -21,6 +24,8 @@ const FIVE_MINUTES: Duration = Duration::from_secs(300);
 const ANSWER_GRACE: Duration = Duration::from_secs(10);
 /// Parked receipts read at once.
 const PAGE_ROWS: usize = 1_000;
+/// Ids of each kind that are compared to find why receipts do not match.
+const IDS_COMPARED: u32 = 50;
 
 /// Checks the carrier until `stopping` is cancelled.
 pub(super) async fn monitor_carrier(group: &LinkGroup, stopping: &CancellationToken) {
@@ -47,6 +52,7 @@ pub(super) struct CarrierMonitor<'a> {
     /// Alarms that are raised.
     down: bool,
     unmatched: bool,
+    missing: bool,
     stopped: bool,
     receipts_checked_at: Option<Moment>,
 }
@@ -60,6 +66,7 @@ impl<'a> CarrierMonitor<'a> {
             stall: StallWatch::starting_at(group.state.totals().answered()),
             down: false,
             unmatched: false,
+            missing: false,
             stopped: false,
             receipts_checked_at: None,
         }
@@ -76,7 +83,30 @@ impl<'a> CarrierMonitor<'a> {
             group.clear(AlarmKind::CarrierStopped);
         }
         self.stopped = stopped;
+        self.check_missing_receipts(now);
         self.check_receipts(now).await
+    }
+
+    fn check_missing_receipts(&mut self, now: Moment) {
+        let group = self.group;
+        let recent = group.state.recent(now);
+        let missing = receipts_are_missing(self.missing, &recent);
+        if std::mem::replace(&mut self.missing, missing) == missing {
+            return;
+        }
+        if missing {
+            let per_cent = |per_mille: Option<u64>| per_mille.unwrap_or_default() / 10;
+            let detail = format!(
+                "{} receipts for the {} parts of the last ten minutes, {} %; before it was {} %",
+                recent.ten_minutes.receipts,
+                recent.ten_minutes.accepted,
+                per_cent(recent.ten_minutes.receipted_per_mille()),
+                per_cent(recent.before.receipted_per_mille())
+            );
+            group.raise(AlarmKind::ReceiptsMissing, "", &detail);
+        } else {
+            group.clear(AlarmKind::ReceiptsMissing);
+        }
     }
 
     fn check_stall(&mut self, now: Moment) {
@@ -154,13 +184,14 @@ impl<'a> CarrierMonitor<'a> {
         // A full page means that there may be more.
         let unmatched = ids_do_not_match(five_minutes.receipts, count) || waiting.len() == PAGE_ROWS;
         if unmatched && !self.unmatched {
-            let answers = store.receipts().recent_carrier_ids(group.id(), 1).await?;
-            let detail = describe_unmatched(
-                five_minutes.receipts,
-                count,
-                answers.first().map(|tied| &tied.remote),
-                waiting.first().map(|receipt| &receipt.remote),
-            );
+            let answers = store.receipts().recent_carrier_ids(group.id(), IDS_COMPARED).await?;
+            let answers: Vec<RemoteId> = answers.into_iter().map(|tied| tied.remote).collect();
+            let most = usize::try_from(IDS_COMPARED).expect("a few");
+            let receipts: Vec<RemoteId> =
+                waiting.iter().take(most).map(|receipt| receipt.remote.clone()).collect();
+            let cause = UnmatchedCause::of(group.profile().ids, &answers, &receipts);
+            let ids = (answers.first(), receipts.first());
+            let detail = describe_unmatched(five_minutes.receipts, count, ids, cause);
             group.raise(AlarmKind::UnmatchedReceipts, "", &detail);
         }
         if self.unmatched && !unmatched {
@@ -171,17 +202,18 @@ impl<'a> CarrierMonitor<'a> {
     }
 }
 
-/// Describes unmatched receipts with an id of each kind, which should look alike.
+/// Describes unmatched receipts with an id of each kind, of a response and of a receipt, and the likely cause.
 fn describe_unmatched(
     receipts: u64,
     unmatched: u64,
-    answer: Option<&RemoteId>,
-    receipt: Option<&RemoteId>,
+    (answer, receipt): (Option<&RemoteId>, Option<&RemoteId>),
+    cause: UnmatchedCause,
 ) -> String {
     let shape = |id: Option<&RemoteId>| id.map_or("(none)".to_owned(), |id| format!("{:?}", id.to_text()));
     format!(
-        "{unmatched} of {receipts} receipts in five minutes match no part: example id in a submit_sm_resp {}, in a receipt {}",
+        "{unmatched} of {receipts} receipts in five minutes match no part: example id in a submit_sm_resp {}, in a receipt {}; {}",
         shape(answer),
-        shape(receipt)
+        shape(receipt),
+        cause.advice()
     )
 }
