@@ -1,17 +1,21 @@
 //! The gateway's use cases, one file each. No protocol here: the edges parse requests and write responses, `app`
 //! decides and commits.
 
+mod alarm_notification;
 mod authenticate;
 mod credit_alarms;
 mod fail_over;
 mod look_up;
 mod low_balance;
+mod notification_delivery;
+mod notification_plan;
 mod preview_message;
 mod queue_alarms;
 mod request_log;
 mod submit_message;
 mod webhook_body;
 
+pub use alarm_notification::AlarmNotification;
 pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
 };
@@ -19,6 +23,8 @@ pub use credit_alarms::{check_low_credit, check_rejections_for_credit};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
+pub use notification_delivery::{NOTIFICATIONS_WAITING_MAX, count_notification, deliver_notifications};
+pub use notification_plan::{NotificationPlan, PlannedNotification};
 pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};
 pub use request_log::{

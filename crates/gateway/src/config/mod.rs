@@ -11,15 +11,16 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    DataSection, HttpSection, HttpsSection, LogFormat, LogSection, MailSection, MailTls, MessagesSection,
-    NodeSection, OperationsSection, OperatorSection, PortalSection, ProvisionSection, RecordSection,
-    RetentionSection, ShutdownSection, SmppSection, WebhooksSection,
+    AlarmsSection, DataSection, HttpSection, HttpsSection, LogFormat, LogSection, MailSection, MailTls,
+    MessagesSection, NodeSection, NotifySection, OperationsSection, OperatorSection, PortalSection,
+    ProvisionSection, RecordSection, RetentionSection, ShutdownSection, SmppSection, WebhooksSection,
 };
 pub use source::{FileError, Source};
 pub use store_address::StoreAddress;
 pub use values::{Bytes, IpNetwork, Period};
 
 use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
+use hermod_domain::webhook::url::WebhookUrl;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
@@ -52,6 +53,7 @@ pub struct Config {
     pub record: RecordSection,
     pub portal: PortalSection,
     pub mail: MailSection,
+    pub alarms: AlarmsSection,
     pub log: LogSection,
     pub provision: ProvisionSection,
 }
@@ -67,11 +69,12 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { data, provision, https, smpp, operator, webhooks, mail, .. } = &mut config;
+        let Config { data, provision, https, smpp, operator, webhooks, mail, alarms, .. } = &mut config;
         let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
         let named =
             certificates.into_iter().chain([&mut provision.file, &mut operator.token_file, &mut webhooks.ca]);
         let named = named.chain([&mut mail.ca, &mut mail.password_file, &mut data.pepper_file]);
+        let named = named.chain([&mut alarms.notify.secret_file]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -108,6 +111,7 @@ impl Config {
             record,
             portal,
             mail,
+            alarms,
             log,
             provision,
         } = self;
@@ -146,6 +150,7 @@ impl Config {
         check_webhooks(webhooks)?;
         check_retention(retention)?;
         check_mail(mail)?;
+        check_notify(&alarms.notify, mail)?;
         level_filter(level).map_err(|sentence| ("log.level", sentence))?;
         Ok(())
     }
@@ -331,8 +336,7 @@ fn check_mail(mail: &MailSection) -> Checked {
         return Err(("mail.server", "is not a host such as \"smtp.example.com\", without a port".to_owned()));
     }
     let sender = sender.as_deref().ok_or(("mail.sender", "is missing; mails need an address".to_owned()))?;
-    let is_plain = sender.bytes().all(|b| b.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&b));
-    if !is_plain || sender.split('@').filter(|part| !part.is_empty()).count() != 2 {
+    if !is_mail_address(sender) {
         return Err(("mail.sender", "is not an e-mail address such as \"sms@example.com\"".to_owned()));
     }
     if user.as_deref().is_some_and(|user| user.is_empty() || user.contains(char::is_control)) {
@@ -346,6 +350,45 @@ fn check_mail(mail: &MailSection) -> Checked {
         return Err(("mail.tls", "is \"none\", which would send the password unencrypted".to_owned()));
     }
     Ok(())
+}
+
+fn is_mail_address(text: &str) -> bool {
+    let is_plain = text.bytes().all(|b| b.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&b));
+    is_plain && text.split('@').filter(|part| !part.is_empty()).count() == 2
+}
+
+/// The most addresses that alarms are mailed to: each of them is a mail.
+const NOTIFIED_MAX: usize = 10;
+/// The most words of a command.
+const COMMAND_WORDS_MAX: usize = 50;
+
+/// Mail needs a server, and a command the whole path of a program.
+fn check_notify(notify: &NotifySection, mail: &MailSection) -> Checked {
+    let NotifySection { mail: addresses, webhook, secret_file, command, quiet, least: _ } = notify;
+    if !addresses.is_empty() && mail.server.is_none() {
+        return Err(("alarms.notify.mail", "needs a mail server: set `server` in [mail]".to_owned()));
+    }
+    if addresses.len() > NOTIFIED_MAX {
+        return Err(("alarms.notify.mail", format!("must have at most {NOTIFIED_MAX} addresses")));
+    }
+    if let Some(address) = addresses.iter().find(|address| !is_mail_address(address)) {
+        return Err(("alarms.notify.mail", format!("\"{address}\" is not an e-mail address")));
+    }
+    if let Some(Err(refusal)) = webhook.as_deref().map(WebhookUrl::parse) {
+        return Err(("alarms.notify.webhook", format!("is not a URL that can be called: {refusal}")));
+    }
+    if secret_file.is_some() && webhook.is_none() {
+        return Err(("alarms.notify.webhook", "is missing; a secret needs a URL".to_owned()));
+    }
+    if command.first().is_some_and(|program| !program.starts_with('/')) {
+        let sentence = "must begin with the whole path of a program, such as [\"/usr/local/bin/page\"]";
+        return Err(("alarms.notify.command", sentence.to_owned()));
+    }
+    if command.len() > COMMAND_WORDS_MAX || command.iter().any(|word| word.contains('\0')) {
+        let sentence = format!("must have at most {COMMAND_WORDS_MAX} words, without the character 0");
+        return Err(("alarms.notify.command", sentence));
+    }
+    within("alarms.notify.quiet", *quiet, Period::from_secs(0), Period::from_secs(7 * 86_400))
 }
 
 /// A text must be kept longer than any delivery attempt, and a record longer than its text, receipts and undelivered

@@ -2,6 +2,7 @@
 
 use crate::config::store_address::StoreAddress;
 use crate::config::values::{Bytes, IpNetwork, Period};
+use crate::live_status::Severity;
 use crate::tls::CertificateFiles;
 use hermod_domain::webhook::url::AddressRules;
 use serde::{Deserialize, Serialize};
@@ -191,6 +192,38 @@ impl MailTls {
             MailTls::Starttls => 587,
             MailTls::None => 25,
         }
+    }
+}
+
+/// What the operator is told about alarms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlarmsSection {
+    pub notify: NotifySection,
+}
+
+/// Where alarms are sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotifySection {
+    /// Addresses; none: no mail is sent.
+    pub mail: Vec<String>,
+    /// None: nothing is posted.
+    pub webhook: Option<String>,
+    /// Default: the environment variable `HERMOD_ALARM_SECRET`.
+    pub secret_file: Option<PathBuf>,
+    /// A program and its arguments; empty: none is run.
+    pub command: Vec<String>,
+    /// The same alarm is not sent again before this time is over.
+    pub quiet: Period,
+    /// The least severity that is sent.
+    pub least: Severity,
+}
+
+impl NotifySection {
+    /// Whether alarms are sent at all.
+    pub fn is_wanted(&self) -> bool {
+        !self.mail.is_empty() || self.webhook.is_some() || !self.command.is_empty()
     }
 }
 

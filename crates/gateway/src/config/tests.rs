@@ -101,6 +101,43 @@ fn effective_settings_parse_again() {
 }
 
 #[test]
+fn alarms_are_sent_to_addresses_that_can_be_reached() {
+    let mail = "[mail]\nserver = \"smtp.example.com\"\nsender = \"sms@example.com\"\n";
+    check(&format!("{mail}[alarms.notify]\nmail = [\"ops@example.com\"]\nleast = \"critical\""), "fine");
+    // The operator's own address may be in any network.
+    check(
+        "[alarms.notify]\nwebhook = \"http://10.0.0.7:9000/hermod\"\nsecret_file = \"alarms.secret\"",
+        "fine",
+    );
+    check("[alarms]\nnotify = { command = [\"/usr/local/bin/page\", \"--now\"], quiet = \"0s\" }", "fine");
+    check(
+        "[alarms.notify]\nmail = [\"ops@example.com\"]",
+        "hermod.toml:2: alarms.notify.mail: needs a mail server: set `server` in [mail]",
+    );
+    check(
+        &format!("{mail}[alarms.notify]\nmail = [\"ops\"]"),
+        "hermod.toml:5: alarms.notify.mail: \"ops\" is not an e-mail address",
+    );
+    check(
+        "[alarms.notify]\nwebhook = \"ops.example.com\"",
+        "hermod.toml:2: alarms.notify.webhook: is not a URL that can be called: it must begin with https:// (or http://, where \
+         that is allowed)",
+    );
+    check(
+        "[alarms.notify]\nsecret_file = \"alarms.secret\"",
+        "hermod.toml: alarms.notify.webhook: is missing; a secret needs a URL",
+    );
+    check(
+        "[alarms.notify]\ncommand = [\"page\"]",
+        "hermod.toml:2: alarms.notify.command: must begin with the whole path of a program, such as [\"/usr/local/bin/page\"]",
+    );
+    check(
+        "[alarms.notify]\nquiet = \"8d\"",
+        "hermod.toml:2: alarms.notify.quiet: 8d is not between 0ms and 7d",
+    );
+}
+
+#[test]
 fn plain_http_from_other_machines_must_be_allowed() {
     check("[http]\nlisten = \"127.0.0.2:80\"", "fine");
     check("[http]\nlisten = \"[::ffff:127.0.0.1]:80\"", "fine");

@@ -48,7 +48,7 @@ impl Alarm {
 }
 
 /// Carrier, kind and subject.
-type AlarmKey = (String, AlarmKind, String);
+pub type AlarmKey = (String, AlarmKind, String);
 /// The labels of the metric: kind, carrier and account.
 type Series = (AlarmKind, String, String);
 

@@ -25,7 +25,7 @@ mod webhook_posting;
 mod webhook_tests;
 
 pub use alarm_kind::{AlarmKind, Severity};
-pub use alarms::{Alarm, Alarms};
+pub use alarms::{Alarm, AlarmKey, Alarms};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, LATELY, QueueStatus, SLOW_AFTER, Stopped};

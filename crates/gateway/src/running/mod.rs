@@ -2,6 +2,7 @@
 //! so that tests can use free ports and move the time.
 
 mod alarm_checks;
+mod alarm_notifier;
 mod balance_warnings;
 mod clock_check;
 mod http_listeners;
@@ -12,12 +13,13 @@ mod purge;
 pub use http_listeners::{MakePages, OperatorSetup, OperatorSide, PagesSetup, portal_url};
 pub use opening::{Opened, open, open_unclaimed};
 
+use alarm_notifier::AlarmNotifier;
 use http_listeners::{HttpSockets, operator_reach, operator_url};
 
 use crate::app::{FailOver, LOOK_EVERY, check_low_credit, check_rejections_for_credit};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
-use crate::edges::{carrier, mail, smpp, webhooks};
+use crate::edges::{alarm_command, carrier, mail, smpp, webhooks};
 use crate::gateway::{Gateway, LoadCatalogueError, SmppServer, load_catalogue};
 use crate::http::http2;
 use crate::node_messages;
@@ -178,9 +180,11 @@ impl Running {
         running.start_periodic_tasks(&config, operator);
         carrier::supervise(&gateway, &running.links);
         carrier::serve_probes(&gateway, &running.links);
+        let alarm_resolver = resolver.clone();
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
         gateway.store.webhooks().limit_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(gateway.clone(), settings, &running.webhooks);
+        running.start_notifying(&config, alarm_resolver);
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);
         }
@@ -364,6 +368,30 @@ impl Running {
         });
         self.repeat("upkeep/credit-rejections", SLOW_LOOK, |gateway| async move {
             check_rejections_for_credit(&gateway).await
+        });
+    }
+
+    /// Tells the operator about alarms, if the settings say how.
+    fn start_notifying(&self, config: &Config, resolver: Resolver) {
+        let notify = &config.alarms.notify;
+        if !notify.is_wanted() {
+            return;
+        }
+        let mut notifier = AlarmNotifier::new(notify);
+        if let Some(webhook) = webhooks::AlarmWebhook::new(notify, &config.webhooks, resolver) {
+            webhooks::serve_alarms(&self.gateway, webhook, notifier.add_channel("webhook"), &self.webhooks);
+        }
+        if !notify.command.is_empty() {
+            let notifications = notifier.add_channel("command");
+            alarm_command::serve(&self.gateway, notify.command.clone(), notifications, &self.webhooks);
+        }
+        let notifier = Arc::new(notifier);
+        self.repeat("upkeep/alarm-notifications", LOOK, move |gateway| {
+            let notifier = notifier.clone();
+            async move {
+                notifier.look(&gateway);
+                Ok(())
+            }
         });
     }
 

@@ -17,7 +17,7 @@ Examples:
   hermod alarms ack --carrier acme
 
 An alarm is listed once, however often it occurs, and is cleared when its cause is gone.
-docs/alarms.md explains each alarm.";
+docs/alarms.md explains each alarm, and how alarms are sent by mail, webhook or command.";
 const ACK_EXAMPLES: &str = "\
 Examples:
   hermod alarms ack

@@ -14,7 +14,8 @@ use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{
-    Bytes, Config, IpNetwork, MailSection, MailTls, Period, ShutdownSection, Source, StoreAddress,
+    Bytes, Config, IpNetwork, MailSection, MailTls, NotifySection, Period, ShutdownSection, Source,
+    StoreAddress,
 };
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
@@ -54,6 +55,8 @@ pub(crate) struct GatewaySetup {
     /// A mail server without TLS, if mails are sent.
     pub(crate) mail: Option<SocketAddr>,
     pub(crate) portal_url: Option<String>,
+    /// Where alarms are sent.
+    pub(crate) notify: Option<NotifySection>,
 }
 
 impl GatewaySetup {
@@ -65,6 +68,7 @@ impl GatewaySetup {
             resolver: Resolver::system(),
             mail: None,
             portal_url: None,
+            notify: None,
         }
     }
 
@@ -109,6 +113,9 @@ impl InProcess {
             config.mail = MailSection { server, port, tls: MailTls::None, sender, ..config.mail };
         }
         config.portal.url.clone_from(&staged.portal_url);
+        if let Some(notify) = &staged.notify {
+            config.alarms.notify.clone_from(notify);
+        }
         config.shutdown = ShutdownSection::AT_ONCE;
         config.data.folder = data_folder(folder);
         config.data.store = store_of(&config.data.folder);

@@ -3,6 +3,7 @@
 //! other: shared limits have a separate share for failing ones. Where several nodes share a store, each endpoint is served by one
 //! of them, which the node with the engine chooses (`spread.rs`).
 
+mod alarm_post;
 mod client;
 mod dispatcher;
 mod endpoint;
@@ -16,6 +17,7 @@ mod target;
 mod test_event;
 mod wakeup;
 
+pub use alarm_post::{AlarmWebhook, serve_alarms};
 pub use resolver::Resolver;
 pub use settings::WebhookSettings;
 

@@ -11,12 +11,12 @@ use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
 use hermod_domain::webhook::post_concurrency::FAST_RESPONSE_MAX;
-use hermod_domain::webhook::signature::{self, Signatures};
+use hermod_domain::webhook::signature::{self, Signatures, Signers};
 use hermod_store::{
     AfterAttempt, AttemptOutcome, GiveUpReason, SettledAttempt, WebhookAttempt, WebhookContent, WebhookEvent,
 };
-use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{HeaderMap, Uri};
 use metrics::{counter, histogram};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -162,29 +162,46 @@ pub(super) fn signed_draft(
     at: Timestamp,
     signed_at: Timestamp,
 ) -> PostDraft {
-    let seconds = signed_at.as_millis().div_euclid(1_000);
-    let Signatures { current, next, previous, standard } =
-        target.signers_at(at).sign(name, seconds, body.as_bytes());
-    let mut headers = HeaderMap::with_capacity(12);
-    headers.insert(HOST, target.host.clone());
-    headers.insert(USER_AGENT, AGENT);
-    headers.insert(CONTENT_TYPE, JSON);
-    let written = [
-        (signature::SIGNATURE, Some(current)),
-        (signature::SIGNATURE_NEXT, next),
-        (signature::SIGNATURE_PREVIOUS, previous),
-        (signature::WEBHOOK_ID, Some(name.to_owned())),
-        (signature::WEBHOOK_TIMESTAMP, Some(seconds.to_string())),
-        (signature::WEBHOOK_SIGNATURE, Some(standard)),
-        (signature::ATTEMPT, Some(attempt.to_string())),
-    ];
-    for (name, value) in written {
-        if let Some(value) = value {
-            let value = HeaderValue::try_from(value).expect("digits, letters and signs of ASCII");
-            headers.insert(HeaderName::from_static(name), value);
+    let signers = target.signers_at(at);
+    let post = SignedPost { host: &target.host, target: &target.target, signers: &signers };
+    post.draft(name, body, attempt, signed_at)
+}
+
+/// Where a signed request goes, and who signs it.
+pub(super) struct SignedPost<'a> {
+    pub(super) host: &'a HeaderValue,
+    /// Path and query.
+    pub(super) target: &'a Uri,
+    pub(super) signers: &'a Signers,
+}
+
+impl SignedPost<'_> {
+    /// Makes the request of one attempt.
+    pub(super) fn draft(self, name: &str, body: String, attempt: u32, signed_at: Timestamp) -> PostDraft {
+        let SignedPost { host, target, signers } = self;
+        let seconds = signed_at.as_millis().div_euclid(1_000);
+        let Signatures { current, next, previous, standard } = signers.sign(name, seconds, body.as_bytes());
+        let mut headers = HeaderMap::with_capacity(12);
+        headers.insert(HOST, host.clone());
+        headers.insert(USER_AGENT, AGENT);
+        headers.insert(CONTENT_TYPE, JSON);
+        let written = [
+            (signature::SIGNATURE, Some(current)),
+            (signature::SIGNATURE_NEXT, next),
+            (signature::SIGNATURE_PREVIOUS, previous),
+            (signature::WEBHOOK_ID, Some(name.to_owned())),
+            (signature::WEBHOOK_TIMESTAMP, Some(seconds.to_string())),
+            (signature::WEBHOOK_SIGNATURE, Some(standard)),
+            (signature::ATTEMPT, Some(attempt.to_string())),
+        ];
+        for (name, value) in written {
+            if let Some(value) = value {
+                let value = HeaderValue::try_from(value).expect("digits, letters and signs of ASCII");
+                headers.insert(HeaderName::from_static(name), value);
+            }
         }
+        PostDraft { target: target.clone(), headers, body: Bytes::from(body) }
     }
-    PostDraft { target: target.target.clone(), headers, body: Bytes::from(body) }
 }
 
 fn random_u32() -> u32 {

@@ -1,5 +1,6 @@
 //! End-to-end scenarios: the gateway with a scripted carrier.
 
+mod alarm_notifications;
 mod carrier_responses;
 mod charging;
 mod clock;

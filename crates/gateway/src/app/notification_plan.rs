@@ -1,0 +1,74 @@
+//! Decides which alarms the operator is told about: each once when it is raised and once when it is over, and again only after
+//! a quiet time. It compares what is raised with what was told, so that nothing is lost between two looks.
+
+use crate::clock::Moment;
+use crate::live_status::{Alarm, AlarmKey, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Alarms of which it is known when they were told. Beyond that, those that are over are forgotten and may be told again early.
+const TOLD_MAX: usize = 5_000;
+
+/// What to tell about an alarm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlannedNotification {
+    Raised(Alarm),
+    /// As it was when it was last raised.
+    Over(Alarm),
+}
+
+/// An alarm that was told.
+struct Told {
+    alarm: Alarm,
+    at: Moment,
+    /// That it is over was told too.
+    is_over: bool,
+}
+
+pub struct NotificationPlan {
+    least: Severity,
+    quiet: Duration,
+    told: BTreeMap<AlarmKey, Told>,
+}
+
+impl NotificationPlan {
+    pub fn new(least: Severity, quiet: Duration) -> NotificationPlan {
+        NotificationPlan { least, quiet, told: BTreeMap::new() }
+    }
+
+    /// Returns what to tell, given the alarms that are raised now.
+    pub fn next(&mut self, raised: &[Alarm], now: Moment) -> Vec<PlannedNotification> {
+        let mut planned = Vec::new();
+        let mut keys = BTreeSet::new();
+        for alarm in raised.iter().filter(|alarm| alarm.severity() >= self.least) {
+            let key = (alarm.carrier.clone(), alarm.kind, alarm.about.clone());
+            keys.insert(key.clone());
+            match self.told.get_mut(&key) {
+                Some(told) if !told.is_over => told.alarm.clone_from(alarm),
+                Some(told) if now < told.at.plus(self.quiet) => {}
+                Some(_) | None => {
+                    self.told.insert(key, Told { alarm: alarm.clone(), at: now, is_over: false });
+                    planned.push(PlannedNotification::Raised(alarm.clone()));
+                }
+            }
+        }
+        let quiet = self.quiet;
+        self.told.retain(|key, told| {
+            if keys.contains(key) {
+                return true;
+            }
+            if !std::mem::replace(&mut told.is_over, true) {
+                planned.push(PlannedNotification::Over(told.alarm.clone()));
+            }
+            now < told.at.plus(quiet)
+        });
+        if self.told.len() > TOLD_MAX {
+            self.told.retain(|_, told| !told.is_over);
+        }
+        planned
+    }
+}
+
+#[cfg(test)]
+#[path = "notification_plan_tests.rs"]
+mod tests;
