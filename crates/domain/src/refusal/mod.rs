@@ -167,11 +167,7 @@ impl Refusal {
                     .into()
             }
             Refusal::IpNotAllowed(peer) => ip_not_allowed(*peer),
-            Refusal::LocalOnly => {
-                "This page is only available to direct callers on this machine, by a loopback address or as localhost, and to none \
-                 from [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true."
-                    .into()
-            }
+            Refusal::LocalOnly => LOCAL_ONLY.into(),
             Refusal::AccountSuspended => "The account is suspended. The client portal says why.".into(),
             Refusal::VerificationRequired => {
                 "The account must complete its identity verification before it can send.".into()
@@ -216,6 +212,9 @@ impl Refusal {
         }
     }
 }
+
+const LOCAL_ONLY: &str = "This page is only available to direct callers on this machine, by a loopback address or as localhost, and to none from \
+     [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true.";
 
 fn ip_not_allowed(peer: IpAddr) -> Cow<'static, str> {
     if peer.is_unspecified() {

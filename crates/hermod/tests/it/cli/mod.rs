@@ -18,6 +18,7 @@ mod provisioning;
 mod queue;
 mod record;
 mod restore;
+mod runbook;
 mod secrets;
 mod set_aside;
 mod smpp;
