@@ -372,6 +372,10 @@ const OPERATOR_REMEDIES: &[(&str, &str)] = &[
         "The customer's software has to send more slowly, or raise the rate: hermod connection set NAME rate=N.",
     ),
     (
+        "ACCOUNT_SUSPENDED",
+        "hermod account show NAME has the reason, hermod account resume NAME ends the suspension.",
+    ),
+    (
         "VERIFICATION_REQUIRED",
         "Verify the identity of the customer, then hermod account set NAME verified=true.",
     ),

@@ -231,7 +231,7 @@ fn unknown_key_or_value_is_rejected_with_its_line() {
     check(
         "[htpp]\n",
         "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `node`, `http`, `https`, `smpp`, `shutdown`, `operations`, `operator`, `messages`, \
-         `webhooks`, `retention`, `record`, `portal`, `mail`, `log`, `provision`",
+         `webhooks`, `retention`, `record`, `portal`, `mail`, `alarms`, `log`, `provision`",
     );
     check(
         "[http]\nidle_timeout = 75",

@@ -110,7 +110,7 @@ async fn every_entry_kind_is_created_read_changed_and_listed() {
         let made = fixture.put(&path, body.clone()).await;
         assert_eq!(made.status, 201, "{path}: {}", made.text);
         assert_eq!(made.body["name"], name);
-        assert!(made.changes().starts_with("made "), "{}", made.text);
+        assert!(made.changes().starts_with("created "), "{}", made.text);
         let again = fixture.put(&path, body).await;
         assert_eq!(again.status, 200, "{path}: {}", again.text);
         assert!(again.changes().starts_with("same "), "{path}: {}", again.text);

@@ -52,10 +52,10 @@ async fn what_waited_in_a_backup_is_shown_cancelled_and_refunded_and_later_messa
 
     let result = |cancelled: u64, looked_at: u64| json!({"looked_at": looked_at, "cancelled": cancelled, "stopped": 0, "later": 1, "next": null});
     assert_eq!(cancel(&fixture, json!({"dry_run": true})).await, result(2, 3));
-    assert_eq!(fixture.get("/accounts/shop").await.body["balance"], json!("9.85"));
+    assert_eq!(fixture.get("/accounts/shop/balance").await.body["balance"], json!(9.85));
     assert_eq!(cancel(&fixture, json!({"reason": "sent before"})).await, result(2, 3));
     assert_eq!(cancel(&fixture, json!({})).await, result(0, 1), "a second time cancels nothing more");
-    assert_eq!(fixture.get("/accounts/shop").await.body["balance"], json!("9.95"));
+    assert_eq!(fixture.get("/accounts/shop/balance").await.body["balance"], json!(9.95));
     assert_eq!(
         fixture.get("/restore").await.body["held"],
         json!(true),

@@ -119,24 +119,24 @@ fn carrier() -> Carrier {
 }
 
 #[tokio::test]
-async fn carrier_without_a_link_for_a_minute_raises_carrier_down() {
+async fn carrier_without_a_link_for_ten_seconds_raises_carrier_down() {
     let stage = Stage::with(Catalogue::default());
     stage.link.failed("the password is wrong".to_owned(), stage.clock.now());
     let mut monitor = stage.monitor();
-    stage.pass(&mut monitor, 59).await;
+    stage.pass(&mut monitor, 9).await;
     assert_eq!(stage.alarms(), [""; 0]);
     stage.pass(&mut monitor, 30).await;
     assert_eq!(stage.alarms(), ["carrier-down  x1"], "raised once");
-    let expect = "no link has been bound for a minute: the password is wrong";
+    let expect = "no link has been bound for ten seconds: the password is wrong";
     assert_eq!(stage.detail(AlarmKind::CarrierDown).as_deref(), Some(expect));
 
     stage.link.enter(LinkState::Bound, stage.clock.now());
     stage.pass(&mut monitor, 1).await;
     assert_eq!((stage.alarms(), stage.health()), (vec![], Health::Up));
     stage.link.enter(LinkState::Draining, stage.clock.now());
-    stage.pass(&mut monitor, 30).await;
+    stage.pass(&mut monitor, 5).await;
     assert_eq!((stage.alarms(), stage.health()), (vec![], Health::Down));
-    stage.pass(&mut monitor, 31).await;
+    stage.pass(&mut monitor, 6).await;
     assert_eq!(stage.alarms(), ["carrier-down  x1"]);
 }
 

@@ -218,7 +218,7 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
     for (kind, expect) in [
         (Kind::Sender, "reason note"),
         (Kind::Key, "expires_at"),
-        (Kind::Route, "in_doubt"),
+        (Kind::Route, "in_doubt fail_over_after"),
         (Kind::Price, ""),
         (Kind::Operator, ""),
         (Kind::Account, "terms suspended smpp_rate dlr_webhook inbound_webhook warn_below urgent_below"),
