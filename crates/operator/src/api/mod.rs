@@ -62,14 +62,14 @@ pub(crate) fn routes() -> Routes {
     bind::routes(&mut routes);
     webhook::routes::routes(&mut routes);
     carrier::link_routes(&mut routes);
-    queue::routes(&mut routes);
     alarm::routes(&mut routes);
     carrier::routes(&mut routes);
     trace::routes(&mut routes);
     delivery::routes(&mut routes);
+    queue::routes(&mut routes);
     maintenance::routes(&mut routes);
-    restore::routes(&mut routes);
     node::routes(&mut routes);
+    restore::routes(&mut routes);
     audit_log::routes(&mut routes);
     customer_request::routes::routes(&mut routes);
     user::routes(&mut routes);

@@ -2,6 +2,8 @@
 
 use crate::setup::tests::{CUSTOMER, applied, open};
 
+const ONE_LIMIT: &str = "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country";
+
 #[tokio::test]
 async fn inconsistent_file_is_rejected_completely() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,14 +72,8 @@ async fn inconsistent_file_is_rejected_completely() {
             "[[screen]]\nname = \"s\"\npattern = \"(\"",
             "invalid pattern in screening rule \"s\": unclosed group",
         ),
-        (
-            "[[control]]\nname = \"x\"",
-            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country",
-        ),
-        (
-            "[[control]]\nname = \"x\"\nspend_per_day = 1\nmessages_per_day = 1",
-            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country",
-        ),
+        ("[[control]]\nname = \"x\"", ONE_LIMIT),
+        ("[[control]]\nname = \"x\"\nspend_per_day = 1\nmessages_per_day = 1", ONE_LIMIT),
         ("[[block]]\nreason = \"Fraud.\"", "block \"?\" needs exactly one of prefix, range and list"),
         (
             "[[block]]\nprefix = \"49\"\nlist = \"premium-and-satellite\"",
