@@ -26,6 +26,10 @@ async fn note_of_a_sender_is_shown_to_operators_and_not_in_the_audit_log_of_its_
 type Thing = (&'static str, &'static str, Value, Value, (&'static str, Value));
 
 fn things() -> Vec<Thing> {
+    [of_routing(), of_customers()].concat()
+}
+
+fn of_routing() -> Vec<Thing> {
     vec![
         (
             "carriers",
@@ -48,6 +52,11 @@ fn things() -> Vec<Thing> {
             json!({"per_part": "0.07"}),
             ("per_part", json!("0.07")),
         ),
+    ]
+}
+
+fn of_customers() -> Vec<Thing> {
+    vec![
         (
             "accounts",
             "bank",
