@@ -154,11 +154,18 @@ impl InProcess {
         self.running.smpp_addr().expect("every test's gateway listens for binds")
     }
 
-    /// Applies a provision text to the running gateway.
+    /// Applies a provision text with whole entries to the running gateway.
     pub(crate) async fn provision(&self, text: &str) {
+        self.apply(source_of(text).parse().expect("a provision file")).await;
+    }
+
+    /// Applies a provision text with only the fields that change, as a file of the operator's.
+    pub(crate) async fn change(&self, text: &str) {
+        self.apply(WantedSetup::parse(&source_of(text)).expect("a provision file")).await;
+    }
+
+    async fn apply(&self, wanted: WantedSetup) {
         let gateway = self.running.gateway();
-        let source = Source { path: "change.toml".into(), text: text.to_owned() };
-        let wanted: WantedSetup = source.parse().expect("a provision file");
         let wanted = wanted.judged_by(gateway.webhook_rules.clone());
         // On a server the gateway also reads the setup after each change, and must not do so in between.
         let _alone = gateway.change_alone().await.expect("the lock of the setup");
@@ -180,6 +187,10 @@ impl InProcess {
     pub(crate) async fn stop(self) {
         self.running.stop().await.expect("the gateway stops without an error");
     }
+}
+
+fn source_of(text: &str) -> Source {
+    Source { path: "change.toml".into(), text: text.to_owned() }
 }
 
 /// The program that is tested.

@@ -18,7 +18,6 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use hermod_domain::phone::hide_numbers;
 use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
 use hermod_store::record::RequestKind;
 use std::fmt;
@@ -27,8 +26,12 @@ use std::sync::Arc;
 
 /// Retry-After in seconds. The bucket refills continuously, so one second is enough at any rate.
 const RATE_RETRY_S: u32 = 1;
-/// The most characters of an unknown path that are logged.
-const PATH_CHARS_MAX: usize = 100;
+/// The most segments of an unknown path that are logged.
+const SEGMENTS_MAX: usize = 8;
+/// A segment with a digit is logged if it is at most this long, such as `v1`, and one without up to the second length. Anything
+/// else may be a secret or a number.
+const SEGMENT_CHARS_MAX: usize = 4;
+const WORD_CHARS_MAX: usize = 24;
 
 /// Shared by the requests of one router.
 pub(super) struct Edge {
@@ -115,8 +118,8 @@ fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
     );
 }
 
-/// What was called, for the record: method and path template. An unknown path is written as it is, without its query, which may have
-/// secrets in it, and with phone numbers masked.
+/// What was called, for the record: method and path template. Of an unknown path only plain words are written: the rest, and the
+/// query, may have secrets and phone numbers in it.
 struct Called<'a> {
     route: ApiRoute,
     head: &'a Parts,
@@ -128,12 +131,21 @@ impl fmt::Display for Called<'_> {
         if *route != ApiRoute::Unknown {
             return write!(f, "{} {}", head.method, route.template());
         }
-        let path = head.uri.path();
-        let shown = |character: char| if character.is_control() { '?' } else { character };
-        let begin: String = path.chars().take(PATH_CHARS_MAX).map(shown).collect();
-        let more = if path.chars().nth(PATH_CHARS_MAX).is_some() { "…" } else { "" };
-        write!(f, "{} {}{more}", head.method, hide_numbers(&begin))
+        let mut segments = head.uri.path().split('/').skip(1);
+        write!(f, "{} ", head.method)?;
+        for segment in segments.by_ref().take(SEGMENTS_MAX) {
+            write!(f, "/{}", if is_harmless(segment) { segment } else { "…" })?;
+        }
+        if segments.next().is_some() { f.write_str("/…") } else { Ok(()) }
     }
+}
+
+/// Whether a segment of a path is a plain word, and so neither a secret nor a number.
+fn is_harmless(segment: &str) -> bool {
+    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.');
+    let has_digit = segment.bytes().any(|octet| octet.is_ascii_digit());
+    let most = if has_digit { SEGMENT_CHARS_MAX } else { WORD_CHARS_MAX };
+    segment.len() <= most && segment.bytes().all(is_plain)
 }
 
 /// Returns what the log says about a rejection: the words that the caller got, but of invalid credentials what is wrong with them.

@@ -7,8 +7,7 @@ use hermod_smpp::{BindType, CommandStatus, SubmitSm, VERSION_3_4};
 
 /// Provisions alice's account with this reason of a suspension. Without a reason it is resumed.
 async fn suspend_alice(s: &Scenario, reason: &str) {
-    s.provision(&format!("[[account]]\nname = \"alice\"\ncurrency = \"EUR\"\nsuspended = \"{reason}\"\n"))
-        .await;
+    s.change(&format!("[[account]]\nname = \"alice\"\nsuspended = \"{reason}\"\n")).await;
 }
 
 #[tokio::test]

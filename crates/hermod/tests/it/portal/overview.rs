@@ -43,7 +43,7 @@ async fn portal_of_a_suspended_or_closed_account_says_so_and_stays_open() {
     let s = Scenario::with(Script::new()).await;
     let browser = member(&s, "ann@example.com", "alice", Role::Owner).await;
     let change = async |line: &str| {
-        s.provision(&format!("[[account]]\nname = \"alice\"\ncurrency = \"EUR\"\n{line}\n")).await;
+        s.change(&format!("[[account]]\nname = \"alice\"\n{line}\n")).await;
     };
     change("suspended = \"unpaid <invoice>\"").await;
     let home = browser.get("/accounts/alice").await;

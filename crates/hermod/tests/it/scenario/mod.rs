@@ -178,6 +178,11 @@ impl Scenario {
         self.gateway.as_ref().expect("it is running").provision(text).await;
     }
 
+    /// Changes only the fields that a provision text has.
+    pub(crate) async fn change(&self, text: &str) {
+        self.gateway.as_ref().expect("it is running").change(text).await;
+    }
+
     /// Returns the provision entry of the first carrier at this address.
     pub(crate) fn carrier_entry(address: SocketAddr, settings: &str) -> String {
         gateways::carrier_entry("acme", address, settings)
