@@ -219,6 +219,28 @@ impl<'a> Bed<'a> {
         Ok((singles, beside))
     }
 
+    /// Cancels what was queued of a customer while a load runs. Returns how long that took, and the figures of the load.
+    pub(super) fn cancel(
+        &mut self,
+        customer: &str,
+        loads: &Loads,
+    ) -> Result<([Single; 3], Figures), Failure> {
+        let generators = self.start_loads(loads)?;
+        let started = stopwatch();
+        let result = self.gateway().hermod(&["queue", "cancel", "--account", customer, "--json"])?;
+        let took = started.elapsed().as_secs_f64();
+        let result: serde_json::Value = serde_json::from_str(&result).map_err(failure)?;
+        let cancelled = result["done"].as_f64().unwrap_or_default();
+        let beside = Figures::sum(&finish(generators)?);
+        self.accepted += beside.value(ACCEPTED) as u64;
+        let singles = [
+            ("cancelled", cancelled, "messages"),
+            ("cancelled in", took, "s"),
+            ("cancelled per second", cancelled / took, "/s"),
+        ];
+        Ok((singles, beside))
+    }
+
     /// Waits until all messages are settled.
     pub(super) fn settle(&self) -> Outcome {
         self.wait_until_settled(self.accepted).map(drop)

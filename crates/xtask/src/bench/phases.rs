@@ -10,6 +10,7 @@ use super::gateway::{Setup, measure_reference};
 use super::load::{Load, Loads};
 use super::options::Options;
 use super::results::Results;
+use crate::gateway_files::Customer;
 use crate::programs::Binaries;
 use crate::shell::{Failure, Outcome};
 
@@ -29,6 +30,8 @@ pub(super) enum Phase {
     KillEngine(Loads),
     /// Waits until what was queued is settled. A load beside it is a line with this variant.
     Drain(&'static str, Loads),
+    /// Cancels what was queued of a customer. A load beside it is a line with this variant.
+    Cancel(&'static str, Customer, Loads),
     /// Says how much memory the gateway has.
     Memory(&'static str),
     /// Measures a server that stores nothing, as a line. Such a run needs no gateways.
@@ -96,6 +99,11 @@ impl Stage<'_> {
             }
             Phase::Drain(variant, loads) => {
                 let (singles, beside) = self.bed.drain(loads)?;
+                singles.into_iter().for_each(|(name, value, unit)| self.results.say(name, value, unit));
+                self.results.add(&self.run.label, variant, beside);
+            }
+            Phase::Cancel(variant, of, loads) => {
+                let (singles, beside) = self.bed.cancel(&of.name, loads)?;
                 singles.into_iter().for_each(|(name, value, unit)| self.results.say(name, value, unit));
                 self.results.add(&self.run.label, variant, beside);
             }

@@ -148,6 +148,7 @@ Another customer sends a few messages before and during the drain: its responses
 memory-mib=300 Fail above this much memory, in MiB
 on-postgres Run on PostgreSQL
 takeover Run two nodes on PostgreSQL, and kill the one with the engine before the carrier returns
+cancel Cancel the queue by command, instead of sending it
 beside=200 Messages per second that another customer sends before and during the drain
 floor=0 Fail below this many drained messages per second
 slower=4 Fail if one in a hundred of its responses takes more than this many times as long during the drain as before",
@@ -399,11 +400,14 @@ fn plan_queue(options: &Options) -> Plan {
     if options.is("takeover") {
         phases.push(Phase::KillEngine(Load::messages(Over::http(64), 1).of(beside)));
     }
-    phases.extend([
-        Phase::StartCarrier,
-        Phase::Drain("during", few.of(beside)),
-        Phase::Memory("memory in all"),
-    ]);
+    if options.is("cancel") {
+        let long = Load::seconds(Over::http(16), 30).at(options.count("beside"));
+        phases.push(Phase::Cancel("during", bench[0].clone(), long.of(beside)));
+        phases.push(Phase::StartCarrier);
+    } else {
+        phases.extend([Phase::StartCarrier, Phase::Drain("during", few.of(beside))]);
+    }
+    phases.push(Phase::Memory("memory in all"));
     Ok(vec![Run::new("beside the queue", "", setup, phases)])
 }
 
