@@ -172,16 +172,22 @@ pub async fn change_queues(
         return Err(invalid("limit", format!("must be 1 to {LOOKED_AT_MAX}")));
     }
     let wanted = Wanted::new(gateway, action, &conditions)?;
-    if after.is_none() && !dry_run {
+    let after = after.as_deref().map(Place::parse).transpose()?;
+    if after.is_some() && !wanted.ids.is_empty() {
+        return Err(invalid("after", "cannot be used with ids: they are all looked at in one request"));
+    }
+    if !dry_run {
+        // Each request has an entry: whoever makes them chooses where they go on. It is the operator's, not the account's: it
+        // has a reason and the name of a carrier.
         let detail = json!({ "conditions": logged(&conditions), "reason": reason });
         let what = format!("queue.{}", action.as_str());
-        gateway.audited(wanted.account, &what, "queue", &detail).note_in_audit_log().await?;
+        gateway.audited(None, &what, "queue", &detail).note_in_audit_log().await?;
     }
     let mut pass = Pass { gateway, wanted, dry_run, result: QueueResultView::default() };
-    if conditions.ids.is_empty() {
-        pass.queues(after.as_deref().map(Place::parse).transpose()?, limit).await?;
+    if pass.wanted.ids.is_empty() {
+        pass.queues(after, limit).await?;
     } else {
-        pass.named(&conditions.ids).await?;
+        pass.named().await?;
     }
     Ok(pass.result)
 }
@@ -197,11 +203,14 @@ impl QueueAction {
     }
 }
 
-/// Returns the conditions as the audit log has them: without text of messages and whole phone numbers.
+/// Returns the conditions as the audit log has them: without text of messages and whole phone numbers. They were checked.
 fn logged(conditions: &QueueConditions) -> QueueConditions {
     let shorten = |prefix: &String| prefix.chars().take(PREFIX_DIGITS_LOGGED).collect();
+    let is_word = |sender: &String| sender.chars().any(char::is_alphabetic);
+    let without_number = |sender: &String| if is_word(sender) { sender.clone() } else { shorten(sender) };
     QueueConditions {
         prefix: conditions.prefix.as_ref().map(shorten),
+        sender: conditions.sender.as_ref().map(without_number),
         text: conditions.text.as_ref().map(|text| format!("({} characters)", text.chars().count())),
         ..conditions.clone()
     }
@@ -216,6 +225,7 @@ struct Wanted {
     prefix: String,
     sender: Option<Sender>,
     text: Option<String>,
+    ids: Vec<MessageId>,
 }
 
 impl Wanted {
@@ -241,6 +251,7 @@ impl Wanted {
             prefix: prefix.as_deref().map(prefix_digits).transpose()?.unwrap_or_default(),
             sender: from.as_deref().map(sender).transpose()?,
             text,
+            ids: ids.iter().map(|id| message_id(id)).collect::<Result<_, _>>()?,
         })
     }
 
@@ -265,6 +276,11 @@ impl Wanted {
             && self.sender.as_ref().is_none_or(|wanted| wanted == from)
             && begins_with(*to, &self.prefix)
     }
+}
+
+/// The error does not repeat the text: somebody may have written a phone number.
+fn message_id(text: &str) -> Result<MessageId, OperatorRefusal> {
+    MessageId::parse(text).ok_or_else(|| invalid("ids", "must be ids of messages, such as 15506713804701696"))
 }
 
 fn begins_with(number: Msisdn, prefix: &str) -> bool {
@@ -364,12 +380,10 @@ impl Pass<'_> {
     }
 
     /// Looks at the messages with these ids.
-    async fn named(&mut self, ids: &[String]) -> Result<(), OperatorRefusal> {
+    async fn named(&mut self) -> Result<(), OperatorRefusal> {
         let carriers = self.wanted.carriers(&self.gateway.catalogue());
         let mut by_carrier: BTreeMap<CarrierId, Vec<WaitingMessage>> = BTreeMap::new();
-        for id in ids {
-            let wrong = || invalid("ids", format!("\"{id}\" is not the id of a message"));
-            let id = MessageId::parse(id).ok_or_else(wrong)?;
+        for id in std::mem::take(&mut self.wanted.ids) {
             self.result.looked_at += 1;
             match self.gateway.store.messages().waiting_message(id).await? {
                 Some((carrier, waiting)) if carriers.contains(&carrier) => {

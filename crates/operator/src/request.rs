@@ -337,7 +337,7 @@ const SIGN_IN_REMEDIES: &[(SignInFault, &str)] = &[
     ),
     (
         SignInFault::KeyRevoked,
-        "The customer's software uses a revoked key: hermod key add makes another, hermod key set KEY revoked=false allows it again.",
+        "A revoked key is used. If the address is the customer's, hermod key add makes another. If not, the key has leaked: leave it revoked.",
     ),
     (
         SignInFault::KeyExpired,
@@ -353,7 +353,7 @@ const SIGN_IN_REMEDIES: &[(SignInFault, &str)] = &[
     ),
     (
         SignInFault::WrongSecret,
-        "The secret does not belong to the key: hermod key rotate KEY makes another, which the customer then uses.",
+        "If the address is the customer's, hermod key rotate KEY makes another secret, which the customer then uses. If not, somebody guesses.",
     ),
 ];
 

@@ -158,7 +158,7 @@ pub async fn cancel(gateway: &Acting, request: CancelRequest) -> Result<Cancelle
         return Err(invalid("before", rule));
     };
     let hold = Hold { since: before.unwrap_or(hold.since), ..hold };
-    if after.is_none() && !dry_run {
+    if !dry_run {
         let detail = json!({ "before": hold.since.to_iso(), "reason": reason });
         gateway.audited(None, "restore.cancel", "gateway", &detail).note_in_audit_log().await?;
     }

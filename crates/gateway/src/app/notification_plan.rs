@@ -3,11 +3,15 @@
 
 use crate::clock::Moment;
 use crate::live_status::{Alarm, AlarmKey, Severity};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Alarms of which it is known when they were told. Beyond that, those that are over are forgotten and may be told again early.
 const TOLD_MAX: usize = 5_000;
+
+/// Alarms told at one look. The others are told at the next one, the most urgent first.
+const TOLD_AT_ONCE_MAX: usize = 20;
 
 /// What to tell about an alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,12 +44,15 @@ impl NotificationPlan {
     pub fn next(&mut self, raised: &[Alarm], now: Moment) -> Vec<PlannedNotification> {
         let mut planned = Vec::new();
         let mut keys = BTreeSet::new();
-        for alarm in raised.iter().filter(|alarm| alarm.severity() >= self.least) {
+        let mut raised: Vec<&Alarm> = raised.iter().filter(|alarm| alarm.severity() >= self.least).collect();
+        raised.sort_by_key(|alarm| Reverse(alarm.severity()));
+        for alarm in raised {
             let key = (alarm.carrier.clone(), alarm.kind, alarm.about.clone());
             keys.insert(key.clone());
             match self.told.get_mut(&key) {
                 Some(told) if !told.is_over => told.alarm.clone_from(alarm),
                 Some(told) if now < told.at.plus(self.quiet) => {}
+                Some(_) | None if planned.len() >= TOLD_AT_ONCE_MAX => {}
                 Some(_) | None => {
                     self.told.insert(key, Told { alarm: alarm.clone(), at: now, is_over: false });
                     planned.push(PlannedNotification::Raised(alarm.clone()));
@@ -55,6 +62,9 @@ impl NotificationPlan {
         let quiet = self.quiet;
         self.told.retain(|key, told| {
             if keys.contains(key) {
+                return true;
+            }
+            if !told.is_over && planned.len() >= TOLD_AT_ONCE_MAX {
                 return true;
             }
             if !std::mem::replace(&mut told.is_over, true) {

@@ -5,11 +5,12 @@ use crate::app::{AlarmNotification, deliver_notifications};
 use crate::clock::within;
 use crate::gateway::Gateway;
 use crate::workers::Workers;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 /// A command that takes longer is killed.
@@ -48,9 +49,10 @@ async fn run(command: &[String], notification: &AlarmNotification) -> Result<(),
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .kill_on_drop(true)
+        .process_group(0)
         .spawn()
         .map_err(|error| format!("{program} cannot be started: {error}"))?;
+    let mut group = ProcessGroup::of(&child);
     let stdin = child.stdin.take();
     let body = notification.body();
     let ended = within(COMMAND_WAIT, async {
@@ -61,9 +63,31 @@ async fn run(command: &[String], notification: &AlarmNotification) -> Result<(),
         child.wait().await
     });
     match ended.await {
-        Ok(Ok(status)) => outcome(program, status),
+        Ok(Ok(status)) => {
+            group.0 = None;
+            outcome(program, status)
+        }
         Ok(Err(error)) => Err(format!("{program}: {error}")),
         Err(_) => Err(format!("{program} took longer than {} s and was killed", COMMAND_WAIT.as_secs())),
+    }
+}
+
+/// The processes of a command. They are killed with it, unless it has ended.
+struct ProcessGroup(Option<Pid>);
+
+impl ProcessGroup {
+    /// The child is the first process of its group.
+    fn of(child: &Child) -> ProcessGroup {
+        ProcessGroup(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // They may have ended.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 }
 

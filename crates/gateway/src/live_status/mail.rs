@@ -50,6 +50,14 @@ impl MailQueue {
         self.queue.is_some()
     }
 
+    /// Queues a mail that can be left out. Half of the queue is kept for invitations and passwords.
+    pub fn send_if_quiet(&self, mail: Mail) -> Result<(), MailQueueFull> {
+        match &self.queue {
+            Some(queue) if queue.capacity() <= WAITING_MAX / 2 => Err(MailQueueFull),
+            Some(_) | None => self.send(mail),
+        }
+    }
+
     /// Queues a mail. Without mail in the settings it is dropped.
     pub fn send(&self, mail: Mail) -> Result<(), MailQueueFull> {
         let Some(queue) = &self.queue else { return Ok(()) };

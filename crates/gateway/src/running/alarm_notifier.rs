@@ -63,7 +63,7 @@ impl AlarmNotifier {
         }
         for to in &self.mail {
             let mail = Mail { to: to.clone(), subject: notification.subject(), text: notification.text() };
-            match gateway.mail.send(mail) {
+            match gateway.mail.send_if_quiet(mail) {
                 Ok(()) => count_notification("mail", "sent"),
                 Err(error) => note_dropped(notification, "mail", &error.to_string()),
             }

@@ -102,6 +102,8 @@ pub enum StartError {
     Catalogue(#[from] LoadCatalogueError),
     #[error("cannot listen for other nodes on {address}: {error}; check [node] listen")]
     NodeListener { address: SocketAddr, error: std::io::Error },
+    #[error("[alarms.notify] webhook cannot be signed: {0}")]
+    AlarmSecret(String),
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
     #[error(transparent)]
@@ -184,7 +186,7 @@ impl Running {
         let settings = webhooks::WebhookSettings::new(&config.webhooks).resolved_by(resolver);
         gateway.store.webhooks().limit_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(gateway.clone(), settings, &running.webhooks);
-        running.start_notifying(&config, alarm_resolver);
+        running.start_notifying(&config, alarm_resolver)?;
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);
         }
@@ -372,13 +374,14 @@ impl Running {
     }
 
     /// Tells the operator about alarms, if the settings say how.
-    fn start_notifying(&self, config: &Config, resolver: Resolver) {
+    fn start_notifying(&self, config: &Config, resolver: Resolver) -> Result<(), StartError> {
         let notify = &config.alarms.notify;
         if !notify.is_wanted() {
-            return;
+            return Ok(());
         }
         let mut notifier = AlarmNotifier::new(notify);
         if let Some(webhook) = webhooks::AlarmWebhook::new(notify, &config.webhooks, resolver) {
+            webhook.secret().map_err(StartError::AlarmSecret)?;
             webhooks::serve_alarms(&self.gateway, webhook, notifier.add_channel("webhook"), &self.webhooks);
         }
         if !notify.command.is_empty() {
@@ -393,6 +396,7 @@ impl Running {
                 Ok(())
             }
         });
+        Ok(())
     }
 
     /// Repeats work that only the node with the engine does.

@@ -30,7 +30,8 @@ Examples:
 
 A suspended account cannot send, and its new binds are rejected. It can read, pay and ask, and its
 live binds still get receipts and MO messages. A closed account has no access by API or SMPP. What waits
-for carriers is sent, held or cancelled, as --waiting says; resume releases what is held.
+for carriers is sent, held or cancelled, as --waiting says. resume releases everything that is held of the
+account, also by hermod queue hold; --keep-held leaves it.
 
 Money moves with hermod topup, invoice, payment and adjust. An account cannot be removed, because
 messages and money refer to it; close it instead.";
@@ -39,7 +40,7 @@ messages and money refer to it; close it instead.";
 pub(super) enum AccountVerb {
     /// Suspend an account: it cannot send until it is resumed, and its portal shows the reason
     #[command(after_help = "Examples:\n  hermod account suspend shop --reason 'unpaid invoice'\n  \
-                            hermod account suspend shop --reason 'fraud?' --waiting hold")]
+                            hermod account suspend shop --reason 'unusual traffic, please call us' --waiting hold")]
     Suspend {
         /// The account
         name: String,
@@ -50,7 +51,7 @@ pub(super) enum AccountVerb {
         #[arg(long, value_enum, default_value = "send")]
         waiting: Waiting,
     },
-    /// Close an account: its customers can no longer sign in or bind
+    /// Close an account: it has no access by API or SMPP, and its portal stays open
     #[command(
         after_help = "Examples:\n  hermod account close shop\n  hermod account close shop --waiting cancel"
     )]

@@ -27,11 +27,46 @@ use std::sync::Arc;
 /// Retry-After in seconds. The bucket refills continuously, so one second is enough at any rate.
 const RATE_RETRY_S: u32 = 1;
 /// The most segments of an unknown path that are logged.
-const SEGMENTS_MAX: usize = 8;
-/// A segment with a digit is logged if it is at most this long, such as `v1`, and one without up to the second length. Anything
-/// else may be a secret or a number.
-const SEGMENT_CHARS_MAX: usize = 4;
-const WORD_CHARS_MAX: usize = 24;
+const SEGMENTS_MAX: usize = 4;
+/// The segments that are logged: words of paths of SMS APIs. Anything else may be a password, a text or a number.
+const PATH_WORDS: [&str; 34] = [
+    "",
+    "account",
+    "api",
+    "balance",
+    "batch",
+    "bulk",
+    "cgi-bin",
+    "delivery",
+    "dlr",
+    "docs",
+    "http-api",
+    "inbound",
+    "inbox",
+    "json",
+    "message",
+    "messages",
+    "mo",
+    "operator",
+    "outbound",
+    "ping",
+    "rate",
+    "report",
+    "reports",
+    "rest",
+    "secure",
+    "send",
+    "sendbatch",
+    "sendsms",
+    "sms",
+    "status",
+    "v1",
+    "v2",
+    "v3",
+    "xml",
+];
+/// Longer methods than those of HTTP are not logged.
+const METHOD_CHARS_MAX: usize = 7;
 
 /// Shared by the requests of one router.
 pub(super) struct Edge {
@@ -118,8 +153,8 @@ fn log(route: ApiRoute, head: &Parts, noted: &Noted<'_>) {
     );
 }
 
-/// What was called, for the record: method and path template. Of an unknown path only plain words are written: the rest, and the
-/// query, may have secrets and phone numbers in it.
+/// What was called, for the record: method and path template. Of an unknown path only known words are written: the rest, and the
+/// query, may have secrets, texts and phone numbers in it.
 struct Called<'a> {
     route: ApiRoute,
     head: &'a Parts,
@@ -131,21 +166,14 @@ impl fmt::Display for Called<'_> {
         if *route != ApiRoute::Unknown {
             return write!(f, "{} {}", head.method, route.template());
         }
+        let method = head.method.as_str();
+        write!(f, "{} ", if method.len() <= METHOD_CHARS_MAX { method } else { "…" })?;
         let mut segments = head.uri.path().split('/').skip(1);
-        write!(f, "{} ", head.method)?;
         for segment in segments.by_ref().take(SEGMENTS_MAX) {
-            write!(f, "/{}", if is_harmless(segment) { segment } else { "…" })?;
+            write!(f, "/{}", if PATH_WORDS.contains(&segment) { segment } else { "…" })?;
         }
         if segments.next().is_some() { f.write_str("/…") } else { Ok(()) }
     }
-}
-
-/// Whether a segment of a path is a plain word, and so neither a secret nor a number.
-fn is_harmless(segment: &str) -> bool {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.');
-    let has_digit = segment.bytes().any(|octet| octet.is_ascii_digit());
-    let most = if has_digit { SEGMENT_CHARS_MAX } else { WORD_CHARS_MAX };
-    segment.len() <= most && segment.bytes().all(is_plain)
 }
 
 /// Returns what the log says about a rejection: the words that the caller got, but of invalid credentials what is wrong with them.
@@ -243,9 +271,12 @@ async fn call(
         let exists = gateway.catalogue().key(key).is_some();
         CallerName::given(&gateway.pepper, key, exists).into_owned()
     });
-    let caller = authenticated.inspect_err(|_| {
-        let (fault, owner) = explain_rejection(&gateway.catalogue(), given.as_ref(), gateway.clock.now());
-        (seen.sign_in_fault, seen.caller) = (Some(fault), owner);
+    let caller = authenticated.inspect_err(|refusal| {
+        // Others were rejected before their credentials were looked at.
+        if *refusal == Refusal::InvalidApiKey {
+            let (fault, owner) = explain_rejection(&gateway.catalogue(), given.as_ref(), gateway.clock.now());
+            (seen.sign_in_fault, seen.caller) = (Some(fault), owner);
+        }
     })?;
     seen.caller = Some(caller_of(&caller));
     admit(&caller, peer)?;

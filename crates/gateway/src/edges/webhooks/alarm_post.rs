@@ -23,6 +23,8 @@ use tokio::sync::mpsc;
 
 /// The environment variable with the secret.
 const SECRET_VARIABLE: &str = "HERMOD_ALARM_SECRET";
+/// As for the secrets of customers' webhooks.
+const SECRET_CHARS_MIN: usize = 16;
 
 /// Where and how notifications are posted.
 pub struct AlarmWebhook {
@@ -46,21 +48,28 @@ impl AlarmWebhook {
     }
 
     /// Reads the secret, at every post: a new one needs no restart. Blocking, but a line of a local file.
-    fn secret(&self) -> Result<Secret, String> {
+    pub fn secret(&self) -> Result<Secret, String> {
         let Some(file) = &self.secret_file else {
             #[expect(
                 clippy::disallowed_methods,
                 reason = "a secret does not belong into the settings, which are printed"
             )]
-            let found = std::env::var(SECRET_VARIABLE).ok().filter(|secret| !secret.is_empty());
+            let found = std::env::var(SECRET_VARIABLE).ok().filter(|secret| secret.len() >= SECRET_CHARS_MIN);
             let missing = format!("set secret_file of [alarms.notify] or the variable {SECRET_VARIABLE}");
-            return found.map(Secret::new).ok_or_else(|| format!("there is no secret: {missing}"));
+            return found.map(Secret::new).ok_or_else(|| {
+                format!("there is no secret of {SECRET_CHARS_MIN} characters or more: {missing}")
+            });
         };
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("the secret file {} cannot be read: {error}", file.display()))?;
         match text.lines().next() {
-            Some(line) if !line.is_empty() => Ok(Secret::new(line)),
-            Some(_) | None => Err(format!("the first line of the secret file {} is empty", file.display())),
+            Some(line) if line.len() >= SECRET_CHARS_MIN => Ok(Secret::new(line)),
+            Some(_) | None => {
+                let file = file.display();
+                Err(format!(
+                    "the first line of the secret file {file} has fewer than {SECRET_CHARS_MIN} characters"
+                ))
+            }
         }
     }
 
@@ -87,9 +96,6 @@ pub fn serve_alarms(
     notifications: mpsc::Receiver<AlarmNotification>,
     workers: &Workers,
 ) {
-    if let Err(error) = webhook.secret() {
-        tracing::error!(error, "Alarms cannot be posted");
-    }
     let (clock, stopping) = (gateway.clock.clone(), workers.stopping());
     let client = WebhookClient::new(&webhook.settings, clock.clone(), workers.clone());
     let shared = Arc::new((webhook, client, clock.clone()));

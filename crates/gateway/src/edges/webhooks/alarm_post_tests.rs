@@ -74,5 +74,5 @@ fn missing_secret_is_an_error_that_names_the_file() {
     assert!(error.contains("secret cannot be read"), "{error}");
     std::fs::write(&file, "\n").unwrap();
     let error = webhook("https://ops.example.com/", &file).secret().unwrap_err();
-    assert!(error.ends_with("is empty"), "{error}");
+    assert!(error.ends_with("has fewer than 16 characters"), "{error}");
 }

@@ -20,6 +20,7 @@ fn every_command_of_the_runbook_succeeds() {
         ("shop", account.as_str()),
         ("north", "demo"),
         ("/var/backups/hermod/today", path(&backup)),
+        ("30s", "1s"),
     ];
     let commands: Vec<&str> = RUNBOOK.lines().filter_map(|line| line.strip_prefix("$ hermod ")).collect();
     assert!(commands.len() > 25, "{commands:?}");
