@@ -299,11 +299,11 @@ fn prefix_digits(text: &str) -> Result<String, OperatorRefusal> {
     Err(invalid("prefix", rule))
 }
 
-/// How far a request has looked: through the queue of a carrier up to a message.
+/// How far a request has looked: through the queue of a carrier up to a message, or to its beginning.
 #[derive(Clone, Copy)]
 struct Place {
     carrier: CarrierId,
-    upto: QueuePosition,
+    upto: Option<QueuePosition>,
 }
 
 impl Place {
@@ -311,16 +311,19 @@ impl Place {
         let parse = || {
             let mut numbers = text.splitn(3, '.');
             let carrier = CarrierId::new(numbers.next()?.parse().ok()?);
-            let account = AccountId::new(numbers.next()?.parse().ok()?);
+            let Some(account) = numbers.next() else { return Some(Place { carrier, upto: None }) };
+            let account = AccountId::new(account.parse().ok()?);
             let message = MessageId::parse(numbers.next()?)?;
-            Some(Place { carrier, upto: QueuePosition { account, message } })
+            Some(Place { carrier, upto: Some(QueuePosition { account, message }) })
         };
         parse().ok_or_else(|| invalid("after", "must be `next` of the previous response"))
     }
 
     fn text(&self) -> String {
-        let QueuePosition { account, message } = self.upto;
-        format!("{}.{account}.{message}", self.carrier)
+        match self.upto {
+            Some(QueuePosition { account, message }) => format!("{}.{account}.{message}", self.carrier),
+            None => self.carrier.to_string(),
+        }
     }
 }
 
@@ -338,13 +341,13 @@ impl Pass<'_> {
         for carrier in self.wanted.carriers(&self.gateway.catalogue()) {
             let mut upto = match after {
                 Some(place) if carrier < place.carrier => continue,
-                Some(place) if carrier == place.carrier => Some(place.upto),
+                Some(place) if carrier == place.carrier => place.upto,
                 Some(_) | None => None,
             };
             loop {
                 let left = u64::from(limit).saturating_sub(self.result.looked_at);
                 let Some(wanted) = u32::try_from(left).ok().filter(|left| *left > 0) else {
-                    self.result.next = upto.map(|upto| Place { carrier, upto }.text());
+                    self.result.next = Some(Place { carrier, upto }.text());
                     return Ok(());
                 };
                 let page = self.page(carrier, upto, wanted.min(PAGE_MESSAGES)).await?;
@@ -352,9 +355,6 @@ impl Pass<'_> {
                 upto = Some(last);
                 self.result.looked_at += u64::try_from(page.len()).expect("a page");
                 self.change(carrier, page).await?;
-                if self.wanted.account.is_some_and(|wanted| last.account > wanted) {
-                    break;
-                }
             }
         }
         Ok(())
@@ -376,7 +376,7 @@ impl Pass<'_> {
             (None, start) => start,
             (after, _) => after,
         };
-        self.gateway.store.messages().waiting(carrier, after, limit).await
+        self.gateway.store.messages().waiting_upto(carrier, after, self.wanted.account, limit).await
     }
 
     /// Looks at the messages with these ids.
@@ -452,7 +452,7 @@ impl Pass<'_> {
 
     async fn cancel_all(&self, carrier: CarrierId, waiting: &[WaitingMessage]) -> Result<usize, StoreError> {
         if self.dry_run {
-            return Ok(waiting.len());
+            return Ok(waiting.iter().filter(|waiting| !waiting.may_be_sent).count());
         }
         let places: Vec<_> = waiting.iter().map(WaitingMessage::position).collect();
         self.gateway.store.messages().cancel_waiting(carrier, &places, self.gateway.clock.now()).await
@@ -498,7 +498,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         change_queues,
         doc("changeQueues", "Hold, release, reroute or cancel waiting messages", "What this request did.")
             .details(
-                "Only messages of which no carrier has any part. Held messages keep their order and their validity runs on; a \
+                "Only messages of which no carrier has any part; one that a carrier may have, because it did not answer, moves like \
+                 the others and is not cancelled. Held messages keep their order and their validity runs on; a \
                  release or a reroute sends them to the carriers that their routes choose then. A cancelled message ends as `rejected`, its \
                  cost is refunded and its report is made. A request looks at up to 5,000 messages: send it again with `next` as \
                  `after` until `next` is null. Sending it twice changes nothing more.",

@@ -108,7 +108,7 @@ pub async fn show_restore(gateway: &Gateway) -> Result<RestoreView, OperatorRefu
     let hold = gateway.store.setup().hold().await?;
     let unsent = gateway.store.messages().unsent().await?;
     Ok(RestoreView {
-        held: hold.is_some(),
+        held: hold.is_some() || gateway.is_held(),
         since: hold.map(|hold| hold.since.to_iso()),
         backup_at: hold.filter(|hold| hold.is_backup).map(|hold| hold.since.to_iso()),
         accepts_messages: hold.is_some_and(|hold| hold.accepts_messages),
@@ -135,6 +135,8 @@ fn unsent_view(gateway: &Gateway, unsent: UnsentMessages) -> UnsentView {
 pub async fn release(gateway: &Acting) -> Result<ReleasedView, OperatorRefusal> {
     let _alone = gateway.change_alone().await?;
     let Some(hold) = gateway.store.setup().hold().await? else {
+        // An earlier release may not have taken effect on this node.
+        gateway.read_hold().await?;
         return Ok(ReleasedView { released: false });
     };
     let detail = json!({ "since": hold.since.to_iso(), "is_backup": hold.is_backup });
@@ -190,6 +192,11 @@ async fn cancel_until(
         if dry_run {
             view.cancelled += count(old.len());
             continue;
+        }
+        // Nobody releases the gateway meanwhile: links would send what is stopped here.
+        let _alone = gateway.change_alone().await?;
+        if gateway.store.setup().hold().await?.is_none() {
+            return Ok(view);
         }
         let cancelled = cancel_all(gateway, &old).await?;
         // Those that are cancelled have nothing left that waits.

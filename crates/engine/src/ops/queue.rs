@@ -46,6 +46,8 @@ pub struct WaitingMessage {
     pub to: Msisdn,
     pub parts: u8,
     pub expires_at: Timestamp,
+    /// A carrier may have a part of it: it was sent and not answered.
+    pub may_be_sent: bool,
 }
 
 impl WaitingMessage {

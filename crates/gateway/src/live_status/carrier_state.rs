@@ -148,6 +148,11 @@ impl CarrierState {
                 true
             }
             Some(Stopped { is_drained: true, .. }) if !is_drained => stopped.take().is_some(),
+            // The end of the drain also ends a stop because of errors.
+            Some(earlier) if is_drained && !earlier.is_drained => {
+                earlier.is_drained = true;
+                true
+            }
             Some(_) | None => false,
         });
         if changed {

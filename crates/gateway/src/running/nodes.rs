@@ -8,6 +8,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_store::NodeEnvelope;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -51,6 +52,8 @@ fn take_in_notices(gateway: &Gateway, runs_engine: bool, said: &[Vec<u8>]) {
 
 /// Queries of other nodes that are answered at the same time.
 const QUERIES_MAX: usize = 8;
+/// How soon the hold of the gateway is read again if it could not be read.
+const HOLD_RETRY: Duration = Duration::from_secs(1);
 
 /// Acts on the messages of other nodes, until `stopping` is cancelled.
 pub(super) async fn receive_messages(
@@ -101,17 +104,22 @@ pub(super) async fn follow_catalogue(gateway: Arc<Gateway>, stopping: Cancellati
             () = stopping.cancelled() => return,
         }
         // Not between a change of this node and its effect.
-        let _alone = gateway.changing.lock().await;
+        let alone = gateway.changing.lock().await;
         changes.mark_unchanged();
+        // Before links follow the catalogue.
+        let held = gateway.read_hold().await;
         match load_catalogue(&gateway.store).await {
-            Ok(catalogue) => {
-                gateway.set_catalogue(catalogue);
-                if let Err(error) = gateway.read_hold().await {
-                    tracing::error!(%error, "Whether the gateway is held could not be read");
-                }
-            }
+            Ok(catalogue) => gateway.set_catalogue(catalogue),
             Err(error) => {
                 tracing::error!(%error, "The changed setup could not be read; the old one stays in effect")
+            }
+        }
+        drop(alone);
+        if let Err(error) = held {
+            tracing::error!(%error, "Whether the gateway is held could not be read; it is read again");
+            tokio::select! {
+                () = gateway.clock.sleep(HOLD_RETRY) => changes.mark_changed(),
+                () = stopping.cancelled() => return,
             }
         }
     }

@@ -24,8 +24,9 @@ Examples:
   hermod queue cancel --account shop --text \"Sale ends today\"
   hermod queue cancel --id 15506713804701696
 
-Only messages of which no carrier has any part. Held messages keep their order, and their validity runs on. A release sends
-them to the carriers that their routes choose then. A cancelled message ends as rejected, and its cost is refunded. Messages
+Only messages of which no carrier has any part. One that a carrier may have, because it did not answer, moves like the others and
+is not cancelled. Held messages keep their order, and their validity runs on. A release sends them to the carriers that their
+routes choose then. A cancelled message ends as rejected, and its cost is refunded. Messages
 that arrive later are not held: suspend the account for that.";
 
 /// A request looks at few messages, but the store can be busy.

@@ -1,6 +1,6 @@
 //! Queues over the operator API: list, hold, release, cancel.
 
-use crate::fixture::ApiFixture;
+use crate::fixture::{ApiFixture, SETUP};
 use serde_json::{Value, json};
 
 const TO: &str = "+4915112345678";
@@ -135,4 +135,26 @@ async fn wrong_conditions_are_rejected_and_change_nothing() {
         assert_eq!(fixture.post("/queues", body).await.status, 400, "{more}");
     }
     assert_eq!(queues(&fixture).await, "acme 1");
+}
+
+#[tokio::test]
+async fn every_queue_is_looked_at_when_a_limit_ends_between_two_accounts() {
+    let more = "[[carrier]]\nname = \"beta\"\naddress = \"127.0.0.1:2\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n\
+        [[route]]\nprefix = \"44\"\ncarriers = [\"beta\"]\n";
+    let setup = SETUP.replace("countries = [\"DE\"]", "countries = [\"DE\", \"GB\"]");
+    let fixture = ApiFixture::open_with(&format!("{setup}{more}")).await;
+    send(&fixture, TO, "by acme").await;
+    send(&fixture, "+447700900123", "by beta").await;
+    assert_eq!(queues(&fixture).await, "acme 1, beta 1");
+    let mut request = json!({"action": "cancel", "conditions": {"account": "shop"}, "limit": 1});
+    let mut done = 0;
+    loop {
+        let reply = fixture.post("/queues", request.clone()).await;
+        done += reply.body["done"].as_u64().unwrap();
+        request["after"] = reply.body["next"].clone();
+        if request["after"].is_null() {
+            break;
+        }
+    }
+    assert_eq!((done, queues(&fixture).await.as_str()), (2, "acme 0, beta 0"));
 }

@@ -108,6 +108,17 @@ impl MessageStore<'_> {
         after: Option<QueuePosition>,
         limit: u32,
     ) -> Result<Vec<WaitingMessage>, StoreError> {
+        self.waiting_upto(carrier, after, None, limit).await
+    }
+
+    /// Does the same up to an account. A queue is in the order of its accounts.
+    pub async fn waiting_upto(
+        self,
+        carrier: CarrierId,
+        after: Option<QueuePosition>,
+        upto: Option<AccountId>,
+        limit: u32,
+    ) -> Result<Vec<WaitingMessage>, StoreError> {
         let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");
         let mut position = after;
         let mut found = Vec::new();
@@ -115,7 +126,7 @@ impl MessageStore<'_> {
             let wanted = limit - found.len();
             let WaitingPage { waiting, last } = self
                 .0
-                .read(move |database| waiting_messages::read_page(database, carrier, position, wanted))
+                .read(move |database| waiting_messages::read_page(database, carrier, position, upto, wanted))
                 .await?;
             found.extend(waiting);
             position = last;

@@ -38,8 +38,10 @@ pub(crate) fn first_unread(
 /// The parts of one message that were read.
 struct Group {
     place: QueuePosition,
-    /// Whether no part of it was or may have been sent.
+    /// Whether no part of it was sent, and none that may have been waits for its response.
     unsent: bool,
+    /// Whether a part of it may have been sent.
+    may_be_sent: bool,
 }
 
 /// Counts the parts that a carrier has and that wait for a receipt.
@@ -65,7 +67,7 @@ pub(crate) fn find(
         return Ok(None);
     };
     let after = Some(QueuePosition { account, message: before });
-    let WaitingPage { mut waiting, .. } = read_page(connection, carrier, after, 1)?;
+    let WaitingPage { mut waiting, .. } = read_page(connection, carrier, after, Some(account), 1)?;
     let found = waiting.pop().filter(|waiting| waiting.message == id);
     Ok(found.map(|waiting| (carrier, waiting)))
 }
@@ -75,19 +77,20 @@ pub(crate) fn read_page(
     connection: &Connection,
     carrier: CarrierId,
     after: Option<QueuePosition>,
+    upto: Option<AccountId>,
     limit: usize,
 ) -> Result<WaitingPage, TableError> {
     // One snapshot for the parts and their messages.
     let snapshot = connection.snapshot()?;
-    let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
+    let (mut groups, more) = read_groups(&snapshot, carrier, after, upto, limit)?;
     if more {
         // The last one may have parts that were not read.
         groups.pop();
     }
     let mut page = WaitingPage { waiting: Vec::new(), last: None };
-    for Group { place, unsent } in groups {
+    for Group { place, unsent, may_be_sent } in groups {
         if unsent {
-            match read_message(&snapshot, place) {
+            match read_message(&snapshot, place, may_be_sent) {
                 Ok(message) => page.waiting.push(message),
                 // An unreadable message is set aside when it is sent.
                 Err(error) => drop(why_unreadable(error)?),
@@ -106,14 +109,16 @@ fn read_groups(
     connection: &Connection,
     carrier: CarrierId,
     after: Option<QueuePosition>,
+    upto: Option<AccountId>,
     limit: usize,
 ) -> Result<(Vec<Group>, bool), TableError> {
     let (account, message) = after.map_or((0, 0), |place| (place.account.get(), place.message.as_i64()));
     let mut statement = connection.prepare_cached(
-        "SELECT account, message, state, due_at FROM part WHERE carrier = ?1 AND (account, message) > (?2, ?3)
-         ORDER BY account, message, no LIMIT ?4",
+        "SELECT account, message, state, due_at, doubts FROM part
+         WHERE carrier = ?1 AND (account, message) > (?2, ?3) AND account <= ?4 ORDER BY account, message, no LIMIT ?5",
     )?;
-    let mut rows = statement.query(params![carrier.get(), account, message, ROWS_PER_READ])?;
+    let upto = upto.map_or(u32::MAX, AccountId::get);
+    let mut rows = statement.query(params![carrier.get(), account, message, upto, ROWS_PER_READ])?;
     let mut groups: Vec<Group> = Vec::new();
     let (mut read, mut complete) = (0, 0);
     while let Some(row) = rows.next()? {
@@ -126,11 +131,15 @@ fn read_groups(
             // An unreadable state is not listed.
             Ok(_) | Err(_) => false,
         };
+        let may_be_sent = row.get::<i64>(4)? > 0;
         match groups.last_mut().filter(|group| group.place == place) {
-            Some(group) => group.unsent &= unsent,
+            Some(group) => {
+                group.unsent &= unsent;
+                group.may_be_sent |= may_be_sent;
+            }
             None => {
                 complete += usize::from(groups.last().is_some_and(|group| group.unsent));
-                groups.push(Group { place, unsent });
+                groups.push(Group { place, unsent, may_be_sent });
                 if complete >= limit {
                     return Ok((groups, true));
                 }
@@ -191,13 +200,21 @@ pub(crate) fn unsent_after(
     Ok(keys)
 }
 
-fn read_message(connection: &Connection, place: QueuePosition) -> Result<WaitingMessage, TableError> {
+fn read_message(
+    connection: &Connection,
+    place: QueuePosition,
+    may_be_sent: bool,
+) -> Result<WaitingMessage, TableError> {
     connection
         .prepare_cached("SELECT connection, source, dest, parts, expires_at FROM message WHERE id = ?1")?
-        .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place)))?
+        .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place, may_be_sent)))?
 }
 
-fn waiting_message(row: &Row<'_>, place: QueuePosition) -> Result<WaitingMessage, TableError> {
+fn waiting_message(
+    row: &Row<'_>,
+    place: QueuePosition,
+    may_be_sent: bool,
+) -> Result<WaitingMessage, TableError> {
     let QueuePosition { account, message } = place;
     let (source, dest): (String, i64) = (row.get(1)?, row.get(2)?);
     Ok(WaitingMessage {
@@ -208,5 +225,6 @@ fn waiting_message(row: &Row<'_>, place: QueuePosition) -> Result<WaitingMessage
         to: stored_number(dest)?,
         parts: row.get(3)?,
         expires_at: Timestamp::from_millis(row.get(4)?),
+        may_be_sent,
     })
 }

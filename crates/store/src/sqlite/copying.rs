@@ -96,10 +96,11 @@ fn open_copy(file: &Path) -> Result<Connection, TableError> {
 pub(crate) fn finish(file: &Path, hold: Option<&Hold>) -> Result<u64, TableError> {
     let copy = Connection::open(file)?;
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
-    history::mark_copy(&copy)?;
     if let Some(hold) = hold {
         history::mark_held(&copy, hold)?;
     }
+    // The last one: it says that the copy is complete.
+    history::mark_copy(&copy)?;
     copy.close().map_err(|(_, error)| error)?;
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     for path in [file, folder] {

@@ -86,7 +86,7 @@ async fn carrier_that_answers_nothing_is_stalled_and_its_queue_moves() {
 async fn route_says_how_long_messages_wait_for_a_stalled_carrier() {
     let s = Scenario::with_settings(Script::new().delay(Duration::from_secs(3600)), PATIENT).await;
     let beta = s.add_backup_carrier(Script::new(), "", "fail_over_after = \"5m\"\n").await;
-    s.alice.send(TO, "it has this one").await.accepted();
+    let first = s.alice.send(TO, "it has this one").await.accepted();
     let waiting = s.alice.send(TO, "this one waits").await.accepted();
     s.wait_for_carrier_submits(1).await;
     for _ in 0..20 {
@@ -97,7 +97,9 @@ async fn route_says_how_long_messages_wait_for_a_stalled_carrier() {
     assert_eq!(beta.record().received_texts(), Vec::<String>::new());
     s.advance_until(Duration::from_secs(5), || s.alice.status_of(&waiting).becomes("delivered")).await;
     assert_eq!(beta.record().received_texts(), ["this one waits"]);
-    s.end_with_open_parts(1).await;
+    s.set_carrier_script(Script::new());
+    s.advance_until(Duration::from_secs(5), || s.alice.status_of(&first).becomes("delivered")).await;
+    s.end().await;
     beta.stop().await;
 }
 

@@ -99,8 +99,13 @@ impl WebhookStore<'_> {
                 .await?;
             let Some(last) = found.last() else { return Ok(retried) };
             after = *last;
+            // Those that fail again meanwhile are due later and would be found again.
+            let is_last_page = found.len() < usize::try_from(limit).expect("a page");
             let events = found.into_iter().map(|(_, event)| event).collect();
             retried += self.0.request(RetryWaitingWebhooks { endpoint, events, now }).await?;
+            if is_last_page {
+                return Ok(retried);
+            }
         }
     }
 
