@@ -97,7 +97,29 @@ fn what_was_told_is_bounded() {
     let one = alarms.list().remove(0);
     let many: Vec<Alarm> =
         (0..=TOLD_MAX).map(|number| Alarm { carrier: number.to_string(), ..one.clone() }).collect();
-    assert_eq!(plan.next(&many, minute(0)).len(), many.len());
-    assert_eq!(plan.next(&[], minute(1)).len(), many.len(), "each is told to be over");
+    for raised in [&many[..], &[]] {
+        let mut told = 0;
+        for _ in 0..=TOLD_MAX / TOLD_AT_ONCE_MAX {
+            let planned = plan.next(raised, minute(1)).len();
+            assert!(planned <= TOLD_AT_ONCE_MAX, "{planned}");
+            told += planned;
+        }
+        assert_eq!(told, many.len(), "each is told, and told to be over");
+    }
     assert!(plan.told.len() <= TOLD_MAX);
+}
+
+#[test]
+fn most_urgent_alarms_are_told_first() {
+    let (mut plan, alarms) = (NotificationPlan::new(Severity::Notice, QUIET), Alarms::default());
+    raise(&alarms, AlarmKind::ReviewsOpen, "", "");
+    raise(&alarms, AlarmKind::DiskLow, "", "");
+    let planned = plan.next(&alarms.list(), minute(0));
+    let severities: Vec<Severity> = planned
+        .iter()
+        .map(|planned| match planned {
+            PlannedNotification::Raised(alarm) | PlannedNotification::Over(alarm) => alarm.severity(),
+        })
+        .collect();
+    assert_eq!(severities, [Severity::Critical, Severity::Notice]);
 }
