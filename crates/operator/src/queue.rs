@@ -22,7 +22,8 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::app;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, WaitingMessage};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -81,7 +82,7 @@ pub struct QueueConditions {
 #[serde(deny_unknown_fields)]
 pub struct QueueRequest {
     pub action: QueueAction,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "conditions_by_name")]
     pub conditions: QueueConditions,
     /// Why, for the audit log; at most 200 characters.
     pub reason: Option<String>,
@@ -96,6 +97,12 @@ pub struct QueueRequest {
 }
 
 impl JsonBody for QueueRequest {}
+
+/// Reads an object: a list would be read as the values of its fields.
+fn conditions_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<QueueConditions, D::Error> {
+    let fields = serde_json::Map::deserialize(deserializer)?;
+    QueueConditions::deserialize(serde_json::Value::Object(fields)).map_err(D::Error::custom)
+}
 
 /// What a request did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -121,9 +121,12 @@ impl RawBody {
         parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
     }
 
-    /// Parses one JSON value.
+    /// Parses one JSON object. A list would be read as the values of its fields.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
         self.expect_json(&[JSON])?;
+        if self.bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(OperatorRefusal::InvalidJson("it is a list, and must be an object".to_owned()));
+        }
         serde_json::from_slice(&self.bytes).map_err(|error| OperatorRefusal::InvalidJson(error.to_string()))
     }
 

@@ -121,6 +121,7 @@ async fn wrong_conditions_are_rejected_and_change_nothing() {
         (json!({"text": ""}), 400, "1 to 160 characters"),
         (json!({"ids": ["+4915112345678"]}), 400, "must be ids of messages"),
         (json!({"colour": "red"}), 400, "colour"),
+        (json!(["shop"]), 400, "expected a map"),
     ] {
         let body = json!({"action": "cancel", "conditions": conditions});
         let reply = fixture.post("/queues", body).await;
