@@ -1,7 +1,16 @@
 //! Commands that hold, release and cancel what waits, and that drain a carrier.
 
 use super::process::{self, Caller, command, path, run, start_demo};
+use crate::real_time::wait_until;
 use serde_json::{Value, json};
+use std::path::Path;
+
+/// Drains the carrier of the demo, and waits until its links take nothing more.
+fn drain(data: &Path) -> String {
+    let drained = command(data, &["carrier", "drain", "demo", "--stay"]);
+    wait_until("the carrier is drained", || command(data, &["links"]).contains("stopped"));
+    drained
+}
 
 #[test]
 fn waiting_messages_are_held_released_and_cancelled_while_their_carrier_is_drained() {
@@ -10,7 +19,7 @@ fn waiting_messages_are_held_released_and_cancelled_while_their_carrier_is_drain
     let (demo, ready) = start_demo(data);
     let customer = Caller::of(&ready);
     let before = customer.balance();
-    let drained = command(data, &["carrier", "drain", "demo", "--stay"]);
+    let drained = drain(data);
     assert!(drained.contains("draining") && drained.contains("0 parts wait"), "{drained}");
     let ids = ["to be sent", "Sale ends today", "Sale ends soon"].map(|text| customer.send(text));
 
@@ -25,7 +34,7 @@ fn waiting_messages_are_held_released_and_cancelled_while_their_carrier_is_drain
         "Held 2 of 3 waiting messages.\n"
     );
     assert!(command(data, &["queue", "list"]).contains("(held)"));
-    assert!(command(data, &["message", &ids[1]]).contains("held"));
+    wait_until("the record has the hold", || command(data, &["message", &ids[1]]).contains("held"));
     assert_eq!(command(data, &["queue", "cancel", "--id", &ids[2]]), "Cancelled 1 of 1 waiting messages.\n");
     customer.wait_for_status(&ids[2], "rejected");
     let released: Value =
@@ -55,7 +64,7 @@ fn waiting_messages_of_a_suspended_account_are_held_and_released_and_of_a_closed
     let data = folder.path();
     let (demo, ready) = start_demo(data);
     let customer = Caller::of(&ready);
-    command(data, &["carrier", "drain", "demo", "--stay"]);
+    drain(data);
     let id = customer.send("before the suspension");
     let accounts = process::json(data, &["account", "list"]);
     let account = accounts["items"][0]["name"].as_str().unwrap().to_owned();
@@ -72,7 +81,7 @@ fn waiting_messages_of_a_suspended_account_are_held_and_released_and_of_a_closed
     assert!(resumed.ends_with("Released 1 of 1 waiting messages.\n"), "{resumed}");
     customer.wait_for_status(&id, "delivered");
 
-    command(data, &["carrier", "drain", "demo", "--stay"]);
+    drain(data);
     let before = customer.balance();
     customer.send("before the end");
     let closed = command(data, &["account", "close", &account, "--waiting", "cancel"]);
