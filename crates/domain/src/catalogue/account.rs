@@ -28,7 +28,7 @@ pub struct Account {
     /// Sign-ins and binds are rejected.
     pub closed: bool,
     /// Why the operator suspended it; `None` if it is not suspended. A suspended account cannot send and its new binds are
-    /// rejected. Everything else goes on: reading, receipts, MO messages, live binds, the portal.
+    /// rejected. Reading, receipts, MO messages, live binds and the portal stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended: Option<String>,
     pub tier: Tier,

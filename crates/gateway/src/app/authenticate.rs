@@ -107,9 +107,9 @@ const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000
 
 /// Authenticates a request from an address. `given` is `None` where the request has no readable credentials.
 ///
-/// Fails with INVALID_API_KEY, whatever is wrong, or with RATE_LIMITED once there were too many failed sign-ins from the address. An
-/// address that has signed in with these credentials before is never rejected with them; from any other address even
-/// valid credentials are rejected while there are too many failures.
+/// Fails with INVALID_API_KEY for every fault of the credentials, or with RATE_LIMITED once there were too many failed sign-ins
+/// from the address. An address that has signed in with these credentials before is never rejected with them; from any other
+/// address even valid credentials are rejected while there are too many failures.
 pub fn authenticate(
     gateway: &Gateway,
     given: Option<&Credentials>,

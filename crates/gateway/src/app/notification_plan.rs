@@ -1,5 +1,6 @@
-//! Decides which alarms the operator is told about: each once when it is raised and once when it is over, and again only after
-//! a quiet time. It compares what is raised with what was told, so that nothing is lost between two looks.
+//! Decides which notifications about alarms are sent: one when an alarm is raised and one when it is over, and others about the
+//! same alarm only after a quiet time. It compares the raised alarms with the notifications, so that none is lost between
+//! two checks.
 
 use crate::clock::Moment;
 use crate::live_status::{Alarm, AlarmKey, Severity};
@@ -10,7 +11,7 @@ use std::time::Duration;
 /// Alarms of which it is known when they were told. Beyond that, those that are over are forgotten and may be told again early.
 const TOLD_MAX: usize = 5_000;
 
-/// Alarms told at one look. The others are told at the next one, the most urgent first.
+/// Notifications of one check. The others are made at the next one, the most urgent first.
 const TOLD_AT_ONCE_MAX: usize = 20;
 
 /// What to tell about an alarm.
@@ -21,11 +22,11 @@ pub enum PlannedNotification {
     Over(Alarm),
 }
 
-/// An alarm that was told.
+/// An alarm of which there was a notification.
 struct Told {
     alarm: Alarm,
     at: Moment,
-    /// That it is over was told too.
+    /// There was also a notification of its end.
     is_over: bool,
 }
 

@@ -91,7 +91,7 @@ fn acknowledged_alarm_is_over_and_raised_again_after_the_quiet_time() {
 }
 
 #[test]
-fn what_was_told_is_bounded() {
+fn notifications_of_one_check_and_known_alarms_are_bounded() {
     let (mut plan, alarms) = (NotificationPlan::new(Severity::Notice, QUIET), Alarms::default());
     raise(&alarms, AlarmKind::CarrierDown, "acme", "");
     let one = alarms.list().remove(0);

@@ -98,7 +98,7 @@ pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
     let now = gateway.clock.now();
     let account = answered.caller.map(|(account, _)| account);
     let is_rejected = answered.rejection.is_some();
-    // Whoever knows the name of a key could otherwise use up what its account may have in the log.
+    // Otherwise a stranger with the name of a key could use up the limit of its account in the log.
     let is_stranger = answered
         .rejection
         .as_ref()

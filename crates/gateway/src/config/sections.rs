@@ -195,7 +195,7 @@ impl MailTls {
     }
 }
 
-/// What the operator is told about alarms.
+/// How notifications about alarms are sent to the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlarmsSection {
