@@ -139,6 +139,11 @@ impl<'a> Bed<'a> {
         Ok(())
     }
 
+    /// Returns the carrier, which is then compared by the caller.
+    pub(super) fn take_carrier(&mut self) -> Result<Process, Failure> {
+        self.carrier.take().ok_or_else(|| failure("the carrier was ended already"))
+    }
+
     /// Returns the gateway, the first of several.
     pub(super) fn gateway(&self) -> &Gateway {
         &self.gateways[0]

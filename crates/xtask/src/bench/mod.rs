@@ -7,6 +7,7 @@ mod chart;
 mod figures;
 mod gateway;
 mod load;
+mod mute;
 mod options;
 mod phases;
 mod portal;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::failure;
 use super::figures::{ANONYMOUS, CPU, Figures, MEMORY, RECORD_CPU, RESIDENT, REST_CPU, STORE_CPU, WRITTEN};
-use crate::shell::{self, Failure};
+use crate::shell::{self, Failure, Outcome};
 
 /// Clock ticks in /proc/*/stat. Linux has reported 100 per second to user space for decades.
 const US_PER_TICK: f64 = 10_000.0;
@@ -93,9 +93,14 @@ impl Process {
         ]))
     }
 
+    /// Sends a signal, such as `STOP`.
+    pub(super) fn signal(&self, signal: &str) -> Outcome {
+        shell::run(shell::command("kill", &["-s", signal, &self.child.id().to_string()]))
+    }
+
     /// Sends SIGTERM and waits. Returns the rest of its output.
     pub(super) fn end(mut self) -> Result<String, Failure> {
-        shell::run(shell::command("kill", &["-TERM", &self.child.id().to_string()]))?;
+        self.signal("TERM")?;
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).map_err(failure)?;
         let status = self.child.wait().map_err(failure)?;

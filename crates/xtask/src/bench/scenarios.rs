@@ -12,7 +12,7 @@ use super::load::{Load, Over, WITH_KEYS};
 use super::options::{Options, arg};
 use super::phases::{Phase, Run, Stage};
 use super::results::Table;
-use super::{binds, failure, portal, record, soak, webhooks};
+use super::{binds, failure, mute, portal, record, soak, webhooks};
 use crate::gateway_files::Customer;
 use crate::programs::existing;
 use crate::shell::{Failure, Outcome};
@@ -161,6 +161,23 @@ slower=4 Fail if one in a hundred of its responses takes more than this many tim
                 "drained | | /s >= floor",
                 "beside the queue | during/before | response p99 ms <= slower",
             ],
+            ..COSTS
+        },
+    },
+    Scenario {
+        name: "mute",
+        help: "Messages while the first carrier of their route accepts everything and answers nothing, and another is idle
+
+The carrier's process is stopped: its connections stay open. The time until the receipt says how long messages wait for it. What it
+had is in doubt and resent, which is the longest wait; no other message may be at both carriers.",
+        options: "seconds=60 Seconds of load; the carrier is stopped after a sixth of them
+rate=100 Messages per second
+window=10 Window of each carrier
+p99-ms=8000 Fail if one in a hundred waits longer for its receipt, in milliseconds",
+        plan: plan_mute,
+        table: Table {
+            columns: &[REACHED, P50, P99, DLR_P50, DLR_P99],
+            limits: &["beside a mute carrier | | receipt p99 ms <= p99-ms", "sent more often than once | | messages <= window"],
             ..COSTS
         },
     },
@@ -428,6 +445,10 @@ fn plan_portal(_: &Options) -> Plan {
 fn plan_soak(_: &Options) -> Plan {
     let setup = Setup { customers: soak::customers(), receipt_after: "50ms", ..Setup::default() };
     own("constant load", setup, &[soak::measure])
+}
+
+fn plan_mute(_: &Options) -> Plan {
+    own("beside a mute carrier", Setup::default(), &[mute::measure])
 }
 
 fn plan_binds(options: &Options) -> Plan {
