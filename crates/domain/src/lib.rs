@@ -25,6 +25,7 @@ pub mod money;
 pub mod monotonic_clock;
 pub mod numbers;
 pub mod octets;
+pub mod operator_role;
 pub mod origin;
 pub mod pace;
 pub mod password;

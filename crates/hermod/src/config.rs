@@ -65,7 +65,8 @@ fn check(path: &std::path::Path) -> CommandResult {
         }
         None => None,
     };
-    if let Some((_, files)) = settings.https.wanted() {
+    let https = settings.https.wanted().map(|(_, files)| files);
+    for files in https.into_iter().chain(settings.operations.certificate_files()) {
         Tls::load(files, &[], Clock::real().now()).map_err(Failure::usage)?;
     }
     let mut text =

@@ -136,7 +136,7 @@ struct Addresses {
     https: Option<(SocketAddr, Arc<Tls>)>,
     smpp: Option<SocketAddr>,
     smpps: Option<(SocketAddr, Arc<Tls>)>,
-    operations: Option<SocketAddr>,
+    operations: Option<(SocketAddr, Option<Arc<Tls>>)>,
 }
 
 struct Listeners {
@@ -144,7 +144,7 @@ struct Listeners {
     https: Option<(TcpListener, Arc<Tls>)>,
     smpp: Option<TcpListener>,
     smpps: Option<(TcpListener, Arc<Tls>)>,
-    operations: Option<TcpListener>,
+    operations: Option<(TcpListener, Option<Arc<Tls>>)>,
 }
 
 impl Addresses {
@@ -158,12 +158,14 @@ impl Addresses {
             .map(|(address, files)| Tls::load(files, &[], clock.now()).map(|tls| (address, Arc::new(tls))))
             .transpose()
             .map_err(Failure::usage)?;
+        let operations_tls = config.operations.certificate_files();
+        let operations_tls = operations_tls.map(|files| load_certificate(files, clock)).transpose()?;
         Ok(Addresses {
             http: config.http.listen,
             https,
             smpp: config.smpp.wanted_plain(),
             smpps,
-            operations: config.operations.listen,
+            operations: config.operations.listen.map(|address| (address, operations_tls)),
         })
     }
 
@@ -175,8 +177,8 @@ impl Addresses {
             None => None,
         };
         let smpps = bind_tls(self.smpps.as_ref(), "change [smpp] tls_listen").await?;
-        let operations = match self.operations {
-            Some(address) => Some(bind(address, "change [operations] listen").await?),
+        let operations = match &self.operations {
+            Some((address, tls)) => Some((bind(*address, "change [operations] listen").await?, tls.clone())),
             None => None,
         };
         Ok(Listeners { http, https, smpp, smpps, operations })
@@ -254,7 +256,10 @@ fn new_secret_words(key: &str) -> (String, String) {
     } else if let Some(connection) = key.strip_prefix(PASSWORD_OF) {
         (key.to_owned(), format!("hermod connection set {connection} password=@FILE"))
     } else if let Some(operator) = key.strip_prefix(TOKEN_OF) {
-        (key.to_owned(), format!("hermod operator remove {operator} and hermod operator add {operator}"))
+        (
+            key.to_owned(),
+            format!("hermod operator remove {operator} and hermod operator add {operator} role=ROLE"),
+        )
     } else {
         (format!("key {key}"), format!("hermod key rotate {key}"))
     }

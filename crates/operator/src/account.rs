@@ -15,6 +15,7 @@ use hermod_domain::catalogue::{
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::Country;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
@@ -127,6 +128,7 @@ impl FileEntry for WantedAccount {
         &["currency", "credit_limit", "minimum", "terms", "verified", "countries", "closed", "suspended"];
     const SECRET: Option<&'static str> = Some("webhook_secret");
     const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Accounts;
     type Document = Account;
 
     fn name(&self) -> String {

@@ -3,6 +3,7 @@
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::Alarm;
 use hermod_gateway::node_messages::{own_name, query_others};
@@ -126,13 +127,15 @@ pub(crate) fn routes(routes: &mut Routes) {
         list_alarms,
         doc("listAlarms", "List alarms", "By carrier.")
             .running_only()
-            .details("An alarm is listed once, however often it occurs, with what to do about it."),
+            .details("An alarm is listed once, however often it occurs, with what to do about it.")
+            .least(OperatorPermission::Reading),
     );
     routes.delete(
         "/alarms",
         acknowledge_alarms,
         doc("acknowledgeAlarms", "Acknowledge alarms", "The number of alarms that were listed.")
             .running_only()
-            .details("Removes alarms from the list. A condition that persists raises its alarm again."),
+            .details("Removes alarms from the list. A condition that persists raises its alarm again.")
+            .least(OperatorPermission::Operations),
     );
 }

@@ -4,12 +4,17 @@ use crate::find::{account_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::time;
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::{NamesHandsets, texts_masked};
 use crate::views::paging::{Limit, Page, Paged, RowNumber};
 use hermod_domain::audit::{AuditFilter, AuditRow};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
+
+/// The action of a row about a reason: an operator gave one to see numbers and texts.
+pub const REASON_GIVEN: &str = "reason.give";
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -47,12 +52,12 @@ pub struct AuditRowView {
     #[schema(examples("key.update"))]
     pub action: String,
     /// What it was done to.
-    #[schema(examples("shop-key-1"))]
-    pub subject: String,
+    pub subject: NamesHandsets,
     /// The account that it concerns; null if it concerns the whole gateway.
     #[schema(examples("shop"))]
     pub account: Option<String>,
     /// More about it. For a change of the setup: each field with its values before and after, secrets hidden.
+    #[serde(serialize_with = "texts_masked")]
     #[schema(value_type = Object)]
     pub detail: Value,
     /// The beginning of the row's hash, which covers the row before it.
@@ -70,7 +75,7 @@ impl AuditRowView {
             by: entry.by,
             from: entry.from,
             action: entry.action,
-            subject: entry.subject,
+            subject: entry.subject.into(),
             account,
             detail: serde_json::from_str(&entry.detail).map_or_else(|_| Value::Object(Map::new()), or_empty),
             hash: hash.short(),
@@ -125,6 +130,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                 "Each row was written in the transaction of its change. Its hash covers the row before it, so that \
                  `hermod audit` finds rows that were altered or removed.",
             )
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
 }

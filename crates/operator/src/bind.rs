@@ -6,6 +6,7 @@ use crate::find::{account_name, find_account, find_node};
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::{BindSnapshot, Order};
@@ -190,7 +191,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("listBinds", "List binds", "The live binds, the oldest first.")
             .details("Each SMPP bind of a customer: source address, type, window and figures.")
             .running_only()
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/binds/{number}/unbind",
@@ -201,6 +203,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                  connection.",
             )
             .running_only()
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Operations),
     );
 }

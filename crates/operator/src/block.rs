@@ -8,6 +8,7 @@ use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::block::{BlockDirection, BlockedNumbers, NumberList, NumberRange};
 use hermod_domain::catalogue::BlockEntry;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ impl FileEntry for WantedBlock {
     };
     const PRIVATE: &'static [&'static str] = &["reason"];
     const IN_NAME: &'static [&'static str] = &["prefix", "range", "list", "account"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
+    // A block can name a whole number.
+    const READ_WITH: OperatorPermission = OperatorPermission::Personal;
     type Document = BlockEntry;
 
     fn name(&self) -> String {

@@ -11,6 +11,7 @@ use hermod_domain::catalogue::{
     AllowList, BINDS_DEFAULT, BindTypes, CodingZero, Connection, InboundForm, SmppAccess, WINDOW_DEFAULT,
 };
 use hermod_domain::ids::AccountId;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::Sender;
 use hermod_domain::webhook::DlrForm;
 use hermod_gateway::secrets::{Secret, passwords};
@@ -150,6 +151,7 @@ impl FileEntry for WantedConnection {
     const COLUMNS: &'static [&'static str] =
         &["account", "default_sender", "rate", "max_parts", "allow", "smart_encoding", "closed", "system_id"];
     const SECRET: Option<&'static str> = Some("password");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = Connection;
 
     fn name(&self) -> String {

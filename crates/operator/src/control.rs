@@ -9,6 +9,7 @@ use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::ControlEntry;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::traffic::{Mode, TrafficRule};
 use hermod_gateway::config::Period;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,7 @@ impl FileEntry for WantedControl {
     const KIND: Kind = Kind::Control;
     const ABOUT: &'static str = "Traffic controls: limits on messages and spend.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the traffic control.", "shop-day");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = ControlEntry;
 
     fn name(&self) -> String {

@@ -7,11 +7,13 @@ use crate::http::routes::doc;
 use crate::input::invalid;
 use crate::input::one_of;
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::HandsetNumber;
 use crate::views::paging::Limit;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Country, Network, Numbers};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Day;
 use hermod_gateway::config::Period;
 use hermod_gateway::gateway::Gateway;
@@ -151,7 +153,7 @@ pub struct ParkedReceiptView {
     pub says: String,
     pub err: u16,
     /// The recipient, if the receipt has it.
-    pub recipient: Option<String>,
+    pub recipient: Option<HandsetNumber>,
     /// Whether it matches several parts.
     pub ambiguous: bool,
 }
@@ -171,7 +173,7 @@ impl From<ParkedReceipt> for ParkedReceiptView {
             at: at.to_iso(),
             says: word.map_or_else(|| status_text(verdict).to_owned(), String::from),
             err,
-            recipient: source.map(|number| number.to_string()),
+            recipient: source.map(|number| number.to_string().into()),
             ambiguous,
         }
     }
@@ -330,14 +332,16 @@ pub(crate) fn routes(routes: &mut Routes) {
         list_deliveries,
         doc("listDeliveries", "Read delivery statistics", "The group with the most parts first.")
             .details("Parts by carrier, country and network: accepted, delivered, failed, open, and delivery times.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/carriers/{name}/receipts",
         list_unmatched_receipts,
         doc("listUnmatchedReceipts", "List unmatched receipts", "The latest receipt first.")
             .details("Beside the message ids of the carrier's recent responses, to compare their formats.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
 }
 

@@ -5,8 +5,10 @@ use crate::find::{account_name, carrier_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::invalid;
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::{HandsetNumber, MessageText};
 use crate::views::paging::{Limit, Page, Paged, RowNumber};
 use hermod_domain::ids::MessageId;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::receipt::ReportStatus;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{GivenUpReport, InboundRecord, ReportGiveUpReason, ReportId, UnassignedMo};
@@ -31,11 +33,10 @@ pub struct UnassignedView {
     /// The carrier that delivered it.
     #[schema(examples("acme"))]
     pub carrier: String,
-    #[schema(examples("+4915112345678"))]
-    pub from: String,
+    pub from: HandsetNumber,
     #[schema(examples("80800"))]
     pub to: String,
-    pub text: String,
+    pub text: MessageText,
     pub received_at: String,
 }
 
@@ -52,9 +53,9 @@ impl UnassignedView {
         UnassignedView {
             message_id: message.message.to_string(),
             carrier,
-            from: message.from,
+            from: message.from.into(),
             to: message.to,
-            text: message.text,
+            text: message.text.into(),
             received_at: message.received_at.to_iso(),
         }
     }
@@ -206,14 +207,16 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("listUnassignedInbound", "List unassigned MO messages", "The oldest first.").details(
             "MO messages to a number that no account owns, from a phone that no account wrote to from that number. Kept for \
              30 days.",
-        ),
+        )
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/inbound/unassigned/{message}/assign",
         assign_inbound,
         doc("assignInbound", "Assign an MO message to an account", "The account has the message.")
             .details("The account receives it like any other MO message, opt-out keywords included.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Customers),
     );
     routes.get(
         "/reports/given-up",
@@ -223,6 +226,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                 "Receipts and MO messages that no bind acknowledged for 72 hours, or that the customer's software rejected. \
                  Listed for 30 days.",
             )
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
 }

@@ -9,6 +9,7 @@ use crate::kind::Kind;
 use crate::refusal::{OperatorRefusal, ProvisionRefusal};
 use hermod_domain::catalogue::{AllowList, ApiKey, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::printable;
@@ -111,6 +112,7 @@ impl FileEntry for WantedKey {
     const NAME_FORM: NameForm = NameForm::of_word("The key.", "shop-key-1");
     const IN_NAME: &'static [&'static str] = &["key"];
     const SECRET: Option<&'static str> = Some("secret");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = ApiKey;
 
     fn name(&self) -> String {

@@ -6,6 +6,7 @@ use crate::http::routes::{Routes, doc};
 use crate::input::{invalid, number};
 use crate::refusal::OperatorRefusal;
 use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{Erased, SetAside, StoreError, StoredPart};
 use serde::{Deserialize, Serialize};
@@ -203,7 +204,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                  releases it. The keys of the data folder are not copied: `hermod backup` \
                  copies them.",
             )
-            .errors(&["INVALID_FIELD", "BACKUP_RUNNING"]),
+            .errors(&["INVALID_FIELD", "BACKUP_RUNNING"])
+            .least(OperatorPermission::Operations),
     );
     routes.post(
         "/erasures",
@@ -214,7 +216,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                  in messages, by +9990000000 in MO messages. Ids, states, times and money stay; so do opt-outs. Messages that are still being delivered \
                  are not changed and are listed: call again when they have ended.",
             )
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Operations),
     );
     routes.get(
         "/set-aside",
@@ -222,6 +225,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("listSetAside", "List invalid rows of the queue", "The oldest first.").details(
             "Messages that cannot be sent because a row of the database is damaged or of another release. All parts of \
              such a message leave the queue, so that it blocks no other; the message is kept.",
-        ),
+        )
+            .least(OperatorPermission::Reading),
     );
 }

@@ -8,6 +8,7 @@ use crate::find::find_node;
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::Order;
 use hermod_gateway::node_messages::{query_node, switch_trace};
@@ -119,7 +120,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("listNodes", "List the nodes", "In the order in which they first started.").details(
             "Several gateways on one PostgreSQL are nodes. One of them runs the engine, which makes every decision; all serve \
              customers and carriers.",
-        ),
+        )
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/nodes/{name}/drain",
@@ -130,6 +132,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                 "As SIGTERM does: it finishes its requests, its links and the engine move to other nodes, and its process ends \
                  with exit code 0. It is in service again when it is started again.",
             )
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Operations),
     );
 }

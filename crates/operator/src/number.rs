@@ -8,6 +8,7 @@ use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::NumberEntry;
 use hermod_domain::ids::AccountId;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,6 +39,7 @@ impl FileEntry for WantedNumber {
         expected: "expected its digits, with /KEYWORD after them if it is shared",
     };
     const IN_NAME: &'static [&'static str] = &["number", "keyword"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = NumberEntry;
 
     fn name(&self) -> String {

@@ -1,13 +1,15 @@
-//! Operator entries: people and programs that use the operator API, each with a token of its own.
+//! Operator entries: people and programs that use the operator API, each with a role and a token of its own.
 
 use crate::entry::documents::EntryNames;
-use crate::entry::draft::{Draft, FileEntry};
+use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::NameForm;
 use crate::entry::{checks, values};
 use crate::key::made_secret;
 use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::OperatorEntry;
+use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
+use hermod_domain::time::Timestamp;
 use hermod_gateway::secrets::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +30,20 @@ pub struct WantedOperator {
     #[serde(deserialize_with = "checks::name")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("ann"))]
     pub name: String,
+    /// What the operator may do: `reader`, `support`, `finance`, `operations` or `admin`. A new operator needs one; an existing
+    /// operator keeps its role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, pattern = "^(reader|support|finance|operations|admin)$", examples("support"))]
+    pub role: Option<OperatorRole>,
+    /// The token is invalid from this day or time on. Default: it has no end.
+    #[serde(
+        default,
+        deserialize_with = "values::when",
+        serialize_with = "values::when_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<String>, examples("2027-01-01"))]
+    pub until: Option<Timestamp>,
     /// Generated for a new operator if absent; an existing operator keeps its token.
     #[serde(
         default,
@@ -41,10 +57,10 @@ pub struct WantedOperator {
 
 impl FileEntry for WantedOperator {
     const KIND: Kind = Kind::Operator;
-    const ABOUT: &'static str =
-        "People and programs that use this API, each with a token of its own. The audit log names them.";
+    const ABOUT: &'static str = "People and programs that use this API, each with a role and a token of its own. The audit log names them.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the operator.", "ann");
     const SECRET: Option<&'static str> = Some("token");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Administration;
     type Document = OperatorEntry;
 
     fn name(&self) -> String {
@@ -56,11 +72,14 @@ impl FileEntry for WantedOperator {
         draft: &mut Draft<'_>,
         before: Option<&OperatorEntry>,
     ) -> Result<OperatorEntry, ProvisionRefusal> {
-        let WantedOperator { name, token } = self;
+        let WantedOperator { name, role, until, token } = self;
         let what = format!("operator \"{name}\"");
         if before.is_none() && draft.rows_of(Kind::Operator).count() >= OPERATORS_MAX {
             return Err(ProvisionRefusal::about(&what, format!("is one more than {OPERATORS_MAX}")));
         }
+        let known = OperatorRole::ALL.map(OperatorRole::as_str).join(", ");
+        let role = role.or(before.map(|before| before.role));
+        let role = required(&role, &format!("{what} needs one of the roles {known}"), "role")?;
         let token_digest = match (token, before) {
             (Some(given), _) => draft.pepper.digest(given.reveal()),
             (None, Some(before)) => before.token_digest.clone(),
@@ -71,12 +90,12 @@ impl FileEntry for WantedOperator {
                 digest
             }
         };
-        Ok(OperatorEntry { token_digest })
+        Ok(OperatorEntry { token_digest, role, until: *until })
     }
 
     fn shown(name: &str, document: OperatorEntry, _: &EntryNames) -> WantedOperator {
-        let OperatorEntry { token_digest: _ } = document;
-        WantedOperator { name: name.to_owned(), token: None }
+        let OperatorEntry { token_digest: _, role, until } = document;
+        WantedOperator { name: name.to_owned(), role: Some(role), until, token: None }
     }
 
     fn secret(&self) -> Option<&Secret> {

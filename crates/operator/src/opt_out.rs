@@ -6,7 +6,9 @@ use crate::http::routes::{Routes, doc};
 use crate::input::{number, words};
 use crate::refusal::OperatorRefusal;
 use crate::views::Created;
+use crate::views::masking::HandsetNumber;
 use crate::views::paging::{Limit, Page, Paged};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{OptOut, OptOutSource};
@@ -27,7 +29,7 @@ pub struct OptOutsQuery {
 /// A phone number that opted out of an account's messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptOutView {
-    pub number: String,
+    pub number: HandsetNumber,
     /// Where it comes from: `keyword` (the handset sent one), `portal`, `operator` or `import`.
     #[schema(pattern = "^(keyword|portal|operator|import)$", examples("operator"))]
     pub source: String,
@@ -40,13 +42,18 @@ impl Paged for OptOutView {
     type Cursor = String;
 
     fn cursor(&self) -> String {
-        self.number.clone()
+        self.number.to_string()
     }
 }
 
 impl From<OptOut> for OptOutView {
     fn from(OptOut { account: _, number, source, how, now }: OptOut) -> OptOutView {
-        OptOutView { number: number.to_string(), source: source.as_str().to_owned(), how, at: now.to_iso() }
+        OptOutView {
+            number: number.to_string().into(),
+            source: source.as_str().to_owned(),
+            how,
+            at: now.to_iso(),
+        }
     }
 }
 
@@ -70,7 +77,7 @@ impl crate::views::JsonBody for OptOutRequest {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptOutRemovedView {
-    pub number: String,
+    pub number: HandsetNumber,
     pub removed: bool,
 }
 
@@ -136,7 +143,7 @@ pub async fn remove_opt_out(
     let id = find_account(gateway, account)?;
     let audited = gateway.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);
     if audited.opt_outs().remove(id, number).await? {
-        return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
+        return Ok(OptOutRemovedView { number: number.to_string().into(), removed: true });
     }
     Err(OperatorRefusal::NotFound(format!("{number} has not opted out of account \"{account}\"")))
 }
@@ -146,19 +153,23 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get(
         "/accounts/{name}/opt-outs",
         list_opt_outs,
-        doc("listOptOuts", "List opt-outs", "In the order of the numbers.").errors(&["NOT_FOUND"]),
+        doc("listOptOuts", "List opt-outs", "In the order of the numbers.")
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Personal),
     );
     routes.put(
         "/accounts/{name}/opt-outs/{number}",
         add_opt_out,
         doc("putOptOut", "Add an opt-out", "It existed before.")
             .created("It is new.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Customers),
     );
     routes.delete(
         "/accounts/{name}/opt-outs/{number}",
         remove_opt_out,
         doc("deleteOptOut", "Remove an opt-out", "The account may send to the number again.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Customers),
     );
 }

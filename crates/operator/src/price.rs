@@ -10,6 +10,7 @@ use hermod_domain::area::Area;
 use hermod_domain::catalogue::Price;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Mcc, Network};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,7 @@ impl FileEntry for WantedPrice {
                    first day",
     };
     const IN_NAME: &'static [&'static str] = &["prefix", "network", "mcc", "country", "account", "from"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Money;
     type Document = Price;
 
     fn name(&self) -> String {

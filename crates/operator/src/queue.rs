@@ -16,6 +16,7 @@ use crate::refusal::OperatorRefusal;
 use crate::views::JsonBody;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -491,14 +492,16 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get(
         "/queues",
         list_queues,
-        doc("listQueues", "List the queues", "One queue per carrier, and what is held."),
+        doc("listQueues", "List the queues", "One queue per carrier, and what is held.")
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/queues/{carrier}",
         show_work,
         doc("getCarrierWork", "Read what a carrier has to do", "Its queue, and what waits for receipts.")
             .details("A carrier that waits for no receipt can be disabled without losing one.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/queues",
@@ -511,6 +514,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                  cost is refunded and its report is made. A request looks at up to 5,000 messages: send it again with `next` as \
                  `after` until `next` is null. Sending it twice changes nothing more.",
             )
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Operations),
     );
 }

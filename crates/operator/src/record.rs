@@ -10,6 +10,7 @@ use crate::refusal::OperatorRefusal;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::money::Currency;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
@@ -159,7 +160,8 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get(
         "/record",
         record_status,
-        doc("getRecord", "Read the state of the record", "How far it is behind."),
+        doc("getRecord", "Read the state of the record", "How far it is behind.")
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/record/rebuild",
@@ -169,7 +171,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                 "Deletes the record and reads every message from the message store again; `GET /record` says how many are \
                  left. Timelines of the steps before, statistics of refused requests and the request log are lost.",
             )
-            .errors(&["RECORD_OFF"]),
+            .errors(&["RECORD_OFF"])
+            .least(OperatorPermission::Operations),
     );
 }
 

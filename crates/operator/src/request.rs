@@ -8,6 +8,7 @@ use crate::input::one_of;
 use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of};
 use crate::refusal::OperatorRefusal;
 use crate::views::paging::{Limit, RowNumber};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::refusal::published::PUBLISHED;
 use hermod_gateway::app::SignInFault;
 use hermod_gateway::gateway::Gateway;
@@ -479,7 +480,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         list_requests,
         doc("listRequests", "List requests of customers", "The newest first.")
             .details("Every rejected request, and up to 5 successful ones per second and account.")
-            .errors(&ERRORS),
+            .errors(&ERRORS)
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/requests.csv",
@@ -489,7 +491,8 @@ pub(crate) fn routes(routes: &mut Routes) {
             .errors(&["EXPORTS_RUNNING"])
             .without("cursor")
             .without("limit")
-            .media(CSV),
+            .media(CSV)
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/requests/groups",
@@ -505,7 +508,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         .without("request")
         .without("rejected")
         .without("cursor")
-        .without("limit"),
+        .without("limit")
+        .least(OperatorPermission::Reading),
     );
 }
 

@@ -12,6 +12,7 @@ use crate::views::JsonBody;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::hold::Hold;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{MessageKey, QueuePosition, Store, StoreError, UnsentMessages};
@@ -278,13 +279,15 @@ pub(crate) fn routes(routes: &mut Routes) {
             "A gateway that starts with a backup is held: its original may have sent since what waits in the backup. So is one that was \
              started with `hermod serve --hold`. No carrier is bound, and nothing is sent, posted or expired until it is released, also after \
              a restart.",
-        ),
+        )
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/restore/release",
         release,
         doc("releaseRestore", "Release the gateway", "Whether it was held.")
-            .details("Carriers are bound, and what waits is sent. Sending it twice changes nothing more."),
+            .details("Carriers are bound, and what waits is sent. Sending it twice changes nothing more.")
+            .least(OperatorPermission::Operations),
     );
     routes.post(
         "/restore/cancel",
@@ -296,6 +299,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                  request looks at up to 5,000 messages: send it again with `next` as `after` until `next` is null, and then release the \
                  gateway.",
             )
-            .errors(&["INVALID_FIELD"]),
+            .errors(&["INVALID_FIELD"])
+            .least(OperatorPermission::Operations),
     );
 }

@@ -5,7 +5,9 @@ use crate::find::{account_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::{one_of, words};
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::{HandsetNumber, MessageText};
 use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{APPROVAL_LASTS, ReviewCase, ReviewState};
@@ -33,8 +35,8 @@ pub struct ReviewView {
     pub id: u64,
     pub account: String,
     pub from: String,
-    pub to: String,
-    pub text: String,
+    pub to: HandsetNumber,
+    pub text: MessageText,
     /// The screening rules that matched.
     pub rules: Vec<String>,
     pub state: String,
@@ -66,8 +68,8 @@ impl ReviewView {
             id: case.id,
             account,
             from: case.from.to_string(),
-            to: case.to.to_string(),
-            text: case.text,
+            to: case.to.to_string().into(),
+            text: case.text.into(),
             rules: case.rules,
             state: review_state_text(case.state).to_owned(),
             seen: case.seen,
@@ -176,26 +178,31 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get(
         "/reviews",
         list_reviews,
-        doc("listReviews", "List review cases", "The newest first.").errors(&["NOT_FOUND"]),
+        doc("listReviews", "List review cases", "The newest first.")
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/reviews/{id}",
         show_review,
         doc("getReview", "Read a review case", "The case, with the text of the message.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.post(
         "/reviews/{id}/approve",
         approve_review,
         doc("approveReview", "Approve a held message", "The case as decided.")
             .details("The customer's retry passes for seven days.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Customers),
     );
     routes.post(
         "/reviews/{id}/reject",
         reject_review,
         doc("rejectReview", "Reject a held message", "The case as decided.")
             .details("It stays rejected. The last decision holds.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Customers),
     );
 }

@@ -159,7 +159,7 @@ pub(crate) fn route_of(kind: Kind, routes: &mut Routes, name: Parameter) {
             )
             .parameter(name)
             .errors(&["NOT_FOUND"]);
-        routes.post("/keys/{name}/rotate", rotate_key, doc);
+        routes.post("/keys/{name}/rotate", rotate_key, doc.least(kind.changed_with()));
     } else if kind == Kind::Connection {
         let doc =
             doc("rotatePassword", "Replace a connection's password", "The new password is in `secrets`.")
@@ -169,7 +169,7 @@ pub(crate) fn route_of(kind: Kind, routes: &mut Routes, name: Parameter) {
                 )
                 .parameter(name)
                 .errors(&["NOT_FOUND", "REFUSED"]);
-        routes.post("/connections/{name}/rotate", rotate_password, doc);
+        routes.post("/connections/{name}/rotate", rotate_password, doc.least(kind.changed_with()));
     }
 }
 

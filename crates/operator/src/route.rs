@@ -12,6 +12,7 @@ use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::numbers::{Country, Mcc, Network};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_gateway::config::Period;
@@ -173,6 +174,7 @@ impl FileEntry for WantedRoute {
                    sender",
     };
     const IN_NAME: &'static [&'static str] = &["prefix", "network", "mcc", "country", "account", "sender"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = RouteEntry;
 
     fn name(&self) -> String {

@@ -7,6 +7,7 @@ use crate::entry::names::NameForm;
 use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::ScreenEntry;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::screen::ScreenedField;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,6 +37,7 @@ impl FileEntry for WantedScreen {
     const KIND: Kind = Kind::Screen;
     const ABOUT: &'static str = "Screening rules: patterns that hold a message for review.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the screening rule.", "short-links");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = ScreenEntry;
 
     fn name(&self) -> String {

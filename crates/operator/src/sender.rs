@@ -7,6 +7,7 @@ use crate::entry::{checks, documents, names};
 use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::{SenderEntry, SenderState};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::{Sender, SenderKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -57,6 +58,7 @@ impl FileEntry for WantedSender {
     };
     const PRIVATE: &'static [&'static str] = &["note"];
     const IN_NAME: &'static [&'static str] = &["sender", "account"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Customers;
     type Document = SenderEntry;
 
     fn name(&self) -> String {

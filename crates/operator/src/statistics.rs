@@ -11,6 +11,7 @@ use crate::refusal::OperatorRefusal;
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::money::Currency;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
@@ -376,7 +377,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         statistics("getStatistics", "Read statistics", "One row for each interval and value.").details(
             "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. At \
              most 5,000 rows.",
-        ),
+        )
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/statistics.csv",
@@ -384,6 +386,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         statistics("exportStatistics", "Export statistics", "A CSV file, the oldest interval first.")
             .errors(&["EXPORTS_RUNNING"])
             .without("sum")
-            .media(CSV),
+            .media(CSV)
+            .least(OperatorPermission::Reading),
     );
 }

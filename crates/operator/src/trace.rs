@@ -8,6 +8,7 @@ use crate::node_query::NodeQuery;
 use crate::refusal::OperatorRefusal;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::config::Period;
 use hermod_gateway::gateway::Gateway;
@@ -206,7 +207,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         read_trace,
         doc("readTrace", "Read a carrier's PDU trace", "In the order of the PDUs.")
             .running_only()
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Personal),
     );
     routes.put(
         "/carriers/{name}/trace",
@@ -214,13 +216,15 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("traceCarrier", "Start a PDU trace", "Read the lines with GET.")
             .running_only()
             .details("Lines have neither passwords nor texts. The last 1,000 lines are kept.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+            .errors(&["NOT_FOUND", "INVALID_FIELD"])
+            .least(OperatorPermission::Operations),
     );
     routes.delete(
         "/carriers/{name}/trace",
         stop_trace,
         doc("stopTrace", "Stop a PDU trace", "The lines can still be read.")
             .running_only()
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Operations),
     );
 }

@@ -2,6 +2,7 @@
 
 use super::Catalogue;
 use crate::ids::AccountId;
+use crate::operator_role::OperatorRole;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -234,6 +235,10 @@ pub struct AccountUser<'a> {
 pub struct OperatorEntry {
     /// Lower-case hex.
     pub token_digest: String,
+    pub role: OperatorRole,
+    /// The token is invalid from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 impl Catalogue {

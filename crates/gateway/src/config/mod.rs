@@ -69,12 +69,14 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { data, provision, https, smpp, operator, webhooks, mail, alarms, .. } = &mut config;
+        let Config { data, provision, https, smpp, operations, operator, webhooks, mail, alarms, .. } =
+            &mut config;
         let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
         let named =
             certificates.into_iter().chain([&mut provision.file, &mut operator.token_file, &mut webhooks.ca]);
         let named = named.chain([&mut mail.ca, &mut mail.password_file, &mut data.pepper_file]);
-        let named = named.chain([&mut alarms.notify.secret_file]);
+        let named =
+            named.chain([&mut alarms.notify.secret_file, &mut operations.certificate, &mut operations.key]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -115,7 +117,7 @@ impl Config {
             log,
             provision,
         } = self;
-        let OperatorSection { token_file: _, from_anywhere: _ } = operator;
+        let OperatorSection { token_file: _, from_anywhere } = operator;
         let DataSection { folder, store, pepper_file: _, low_water } = data;
         let MessagesSection { validity, in_doubt_wait } = messages;
         let RecordSection { enabled: _ } = record;
@@ -134,6 +136,7 @@ impl Config {
         check_http(http)?;
         check_https(https)?;
         check_smpp(smpp, https)?;
+        check_operations(operations, *from_anywhere)?;
         check_listeners(&[
             ("http.listen", Some(http.listen)),
             ("https.listen", https.listen),
@@ -270,6 +273,32 @@ fn check_https(https: &HttpsSection) -> Checked {
         return Err((missing, "is missing; TLS needs listen, certificate and key".to_owned()));
     }
     within("https.handshake_timeout", *handshake_timeout, Period::from_secs(1), Period::from_secs(3600))
+}
+
+/// Without TLS the token of an operator at another machine is readable on the network.
+fn check_operations(operations: &OperationsSection, from_anywhere: bool) -> Checked {
+    let OperationsSection { listen, certificate, key, allow } = operations;
+    let is_used = certificate.is_some() || key.is_some() || !allow.is_empty();
+    if is_used && listen.is_none() {
+        let sentence = "is missing; certificate, key and allow are those of this listener".to_owned();
+        return Err(("operations.listen", sentence));
+    }
+    match (certificate, key) {
+        (Some(_), None) => {
+            return Err(("operations.key", "is missing; a certificate needs a key".to_owned()));
+        }
+        (None, Some(_)) => {
+            return Err(("operations.certificate", "is missing; a key needs a certificate".to_owned()));
+        }
+        (Some(_), Some(_)) => return Ok(()),
+        (None, None) => {}
+    }
+    if !allow.is_empty() && !from_anywhere {
+        let sentence = "needs a certificate and a key, because tokens would be sent unencrypted; on a private network set \
+                        [operator] from_anywhere = true instead";
+        return Err(("operations.allow", sentence.to_owned()));
+    }
+    Ok(())
 }
 
 fn check_smpp(smpp: &SmppSection, https: &HttpsSection) -> Checked {

@@ -123,6 +123,18 @@ impl ShutdownSection {
 #[serde(deny_unknown_fields)]
 pub struct OperationsSection {
     pub listen: Option<SocketAddr>,
+    /// None: plain HTTP.
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+    /// Who may use the operator API there beside this machine; empty: as `from_anywhere` says.
+    pub allow: Vec<IpNetwork>,
+}
+
+impl OperationsSection {
+    /// Returns the certificate files, if configured.
+    pub fn certificate_files(&self) -> Option<CertificateFiles> {
+        Some(CertificateFiles { certificate: self.certificate.clone()?, key: self.key.clone()? })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

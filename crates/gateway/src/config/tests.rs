@@ -199,6 +199,28 @@ fn listeners_need_ports_of_their_own() {
 }
 
 #[test]
+fn other_machines_may_use_the_operator_api_with_tls_or_if_anybody_may() {
+    let listen = "[operations]\nlisten = \"0.0.0.0:9090\"\n";
+    let (pair, allow) = ("certificate = \"a.pem\"\nkey = \"a.key\"\n", "allow = [\"10.0.0.0/8\"]\n");
+    check(&format!("{listen}{pair}"), "fine");
+    check(&format!("{listen}{pair}{allow}"), "fine");
+    check(&format!("{listen}{allow}[operator]\nfrom_anywhere = true"), "fine");
+    check(
+        &format!("{listen}{allow}"),
+        "hermod.toml:3: operations.allow: needs a certificate and a key, because tokens would be sent unencrypted; on a private \
+         network set [operator] from_anywhere = true instead",
+    );
+    check(
+        &format!("{listen}certificate = \"a.pem\""),
+        "hermod.toml: operations.key: is missing; a certificate needs a key",
+    );
+    check(
+        &format!("[operations]\n{pair}"),
+        "hermod.toml: operations.listen: is missing; certificate, key and allow are those of this listener",
+    );
+}
+
+#[test]
 fn value_out_of_bounds_is_rejected_with_the_bounds() {
     check("[messages]\nvalidity = \"73h\"", "hermod.toml:2: messages.validity: 73h is not between 1m and 3d");
     check("[messages]\nvalidity = \"72h\"", "fine");

@@ -12,6 +12,7 @@ use crate::tls::Tls;
 use ipnet::IpNet;
 use metrics::{Gauge, counter};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -47,9 +48,11 @@ pub struct Source {
 }
 
 /// Which clients may use a page or an API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
     Anywhere,
+    /// Clients on this machine, and those at these addresses. Not through a proxy: it may have any client.
+    Listed(Arc<[IpNet]>),
     /// Clients on this machine, not through a proxy, and by a name of this machine.
     ThisMachine,
 }
@@ -57,12 +60,15 @@ pub enum Reach {
 impl Reach {
     /// Whether a request from `source` is allowed. An unknown source is not on this machine. `names_this_machine` says whether
     /// its `Host` is this machine's.
-    pub fn admits(self, source: Option<Source>, names_this_machine: bool) -> bool {
+    pub fn admits(&self, source: Option<Source>, names_this_machine: bool) -> bool {
+        let direct = source.filter(|source| !source.is_forwarded).map(|source| source.address);
+        let is_near = names_this_machine && direct.is_some_and(|address| address.is_loopback());
         match self {
             Reach::Anywhere => true,
-            Reach::ThisMachine => {
-                let is_direct = |source: Source| source.address.is_loopback() && !source.is_forwarded;
-                names_this_machine && source.is_some_and(is_direct)
+            Reach::ThisMachine => is_near,
+            Reach::Listed(networks) => {
+                let is_listed = |address| networks.iter().any(|network| network.contains(&address));
+                is_near || direct.is_some_and(is_listed)
             }
         }
     }

@@ -59,7 +59,7 @@ pub struct OperatorSetup {
 pub(super) struct HttpSockets {
     pub(super) http: TcpListener,
     pub(super) https: Option<(TcpListener, Arc<Tls>)>,
-    pub(super) operations: Option<TcpListener>,
+    pub(super) operations: Option<(TcpListener, Option<Arc<Tls>>)>,
 }
 
 impl Running {
@@ -109,12 +109,12 @@ impl Running {
             // No metrics on the public listener.
             self.serve("https", listener, http_api::router(self.gateway.clone(), None, pages(true)), limits);
         }
-        if let Some(socket) = operations {
+        if let Some((socket, tls)) = operations {
             let router = http_api::operations_router(self.gateway.clone(), render).merge(operator);
-            // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
+            // Only operators' tokens pass here, and only from this machine unless `allow` or `from_anywhere` is set.
             let listener = HttpListener {
                 socket,
-                security: Security::PlainForAll,
+                security: tls.map_or(Security::PlainForAll, Security::Tls),
                 proxies: Arc::default(),
                 proxy_protocol_from: Arc::default(),
             };
@@ -132,6 +132,10 @@ impl Running {
 
 /// Returns from where the operator API and the metrics may be read.
 pub(super) fn operator_reach(config: &Config) -> Reach {
+    let allow = &config.operations.allow;
+    if !allow.is_empty() {
+        return Reach::Listed(allow.iter().map(|IpNetwork(network)| *network).collect());
+    }
     if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine }
 }
 
@@ -148,9 +152,14 @@ pub fn portal_url(config: &Config, http: SocketAddr, https: Option<SocketAddr>) 
     }
 }
 
-/// Returns the URL of the operator API from this machine.
-pub(super) fn operator_url(address: SocketAddr, base: &str) -> String {
-    format!("http://{}{base}", reachable(address))
+/// Returns the URL of the operator API from this machine; over TLS in a second line the file of the certificate, which commands
+/// on this machine expect there.
+pub(super) fn operator_url(address: SocketAddr, tls: Option<&Tls>, base: &str) -> std::io::Result<String> {
+    let address = reachable(address);
+    let Some(tls) = tls else { return Ok(format!("http://{address}{base}\n")) };
+    // A command may run in another folder.
+    let certificate = std::path::absolute(tls.certificate_file())?;
+    Ok(format!("https://{address}{base}\n{}\n", certificate.display()))
 }
 
 /// Returns the address under which this machine reaches a listener.

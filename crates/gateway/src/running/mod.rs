@@ -59,7 +59,8 @@ const MERGE_KEYS: Duration = Duration::from_secs(5);
 /// How often parked receipts are matched again: the operator may have corrected a carrier's id conversion.
 const REMATCH: Duration = Duration::from_secs(300);
 
-/// The file with the URL of the operator API, in the data folder while a gateway runs.
+/// The file with the URL of the operator API, in the data folder while a gateway runs; over TLS with the file of its certificate
+/// in the second line.
 pub const OPERATOR_URL_FILE: &str = "operator.url";
 
 /// The copy of the database that `hermod audit` reads beside a running gateway.
@@ -78,8 +79,8 @@ pub struct GatewayOptions {
     pub smpp: Option<TcpListener>,
     /// The SMPP listener with TLS and its certificate, if any.
     pub smpps: Option<(TcpListener, Arc<Tls>)>,
-    /// A separate listener for health, metrics and the operator API, if any.
-    pub operations: Option<TcpListener>,
+    /// A separate listener for health, metrics and the operator API, if any, and its certificate, if it has one.
+    pub operations: Option<(TcpListener, Option<Arc<Tls>>)>,
     /// The operator API and the answers to operators at other nodes, if any.
     pub operator: Option<OperatorSide>,
     /// Web pages beside the API, if any.
@@ -164,13 +165,15 @@ impl Running {
             });
         let mail = mail::MailSettings::new(&config.mail);
         let gateway = Arc::new(if mail.is_some() { gateway.sending_mail() } else { gateway });
+        let certificates = [&https, &smpps].into_iter().flatten();
+        let operations_tls = operations.as_ref().and_then(|(_, tls)| tls.clone());
         let running = Running {
             url_file: config.data.folder.join(OPERATOR_URL_FILE),
             http_addr,
             https_addr,
             smpp_addr,
             smpps_addr,
-            certificates: [&https, &smpps].into_iter().flatten().map(|(_, tls)| tls.clone()).collect(),
+            certificates: certificates.map(|(_, tls)| tls.clone()).chain(operations_tls.clone()).collect(),
             gateway: gateway.clone(),
             shutdown: config.shutdown,
             front: Workers::default(),
@@ -191,7 +194,7 @@ impl Running {
             mail::serve(gateway.clone(), mail, &running.webhooks);
         }
         let operator_addr = match &operations {
-            Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
+            Some((listener, _)) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
         };
         let sockets = HttpSockets { http, https, operations };
@@ -206,14 +209,15 @@ impl Running {
         running.serve_http(&config, sockets, operator_api, pages.as_ref());
         running.serve_smpp(&config, smpp, smpps)?;
         if let Some(operator) = operator {
-            running.write_operator_url(&config, &operator_url(operator_addr, operator.base))?;
+            let url = operator_url(operator_addr, operations_tls.as_deref(), operator.base);
+            running.write_operator_url(&config, &url.map_err(StartError::Listener)?)?;
         }
         Ok(running)
     }
 
     fn write_operator_url(&self, config: &Config, url: &str) -> Result<(), StartError> {
         let path = &self.url_file;
-        match write_private(&config.data.folder, OPERATOR_URL_FILE, format!("{url}\n").as_bytes()) {
+        match write_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
             // A gateway on a full disk must start, to finish its messages and purge.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 tracing::warn!(path = %path.display(), "Disk full, could not write the operator URL file; commands need --url until the next start");
@@ -245,7 +249,7 @@ impl Running {
     pub fn reload(&self) {
         if self.certificates.is_empty() {
             tracing::info!(
-                "Nothing to reload: there is no certificate without [https] listen or [smpp] tls_listen"
+                "Nothing to reload: there is no certificate without [https] listen, [smpp] tls_listen or [operations] certificate"
             );
         }
         for tls in &self.certificates {

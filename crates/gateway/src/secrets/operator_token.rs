@@ -1,11 +1,14 @@
 //! The operator's token, which grants full access to the operator API. It is given by the settings or the environment, or
-//! generated when a data folder is first opened, in a file that only its owner can read; the gateway keeps only a digest. Named operators have tokens of their own.
+//! generated when a data folder is first opened, in a file that only its owner can read; the gateway keeps only a digest. Named
+//! operators have tokens of their own, each with a role.
 
 use super::pepper::Pepper;
 use super::secret::{random_token, write_private};
 use super::source::SecretSource;
 use crate::config::Config;
 use hermod_domain::catalogue::OperatorEntry;
+use hermod_domain::operator_role::OperatorRole;
+use hermod_domain::time::Timestamp;
 use std::path::Path;
 use subtle::ConstantTimeEq as _;
 
@@ -30,7 +33,25 @@ pub enum TokenHolder {
     /// The token in the data folder.
     DataFolder,
     /// An operator with a token of its own.
-    Named(String),
+    Named { name: String, role: OperatorRole, until: Option<Timestamp> },
+}
+
+impl TokenHolder {
+    /// Returns what the holder may do.
+    pub const fn role(&self) -> OperatorRole {
+        match self {
+            TokenHolder::DataFolder => OperatorRole::Admin,
+            TokenHolder::Named { role, .. } => *role,
+        }
+    }
+
+    /// Returns since when the token is invalid, if its time is over.
+    pub fn expired(&self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            TokenHolder::DataFolder => None,
+            TokenHolder::Named { until, .. } => until.filter(|until| *until <= now),
+        }
+    }
 }
 
 /// Finds the token: `[operator] token_file`, else the variable `HERMOD_OPERATOR_TOKEN`, else `operator.token` in the data
@@ -66,7 +87,7 @@ impl OperatorToken {
         find(config).map(|token| OperatorToken::new(pepper, &token))
     }
 
-    /// Returns whose token it is, and its digest. Compares the digest with those of all operators, each in constant time.
+    /// Returns whose token it is, expired or not, and its digest. Compares the digest with those of all operators, each in constant time.
     pub fn holder_of(
         &self,
         given: &str,
@@ -77,7 +98,9 @@ impl OperatorToken {
         let mut holder = is_same(&self.digest).then_some(TokenHolder::DataFolder);
         for (name, operator) in operators {
             if is_same(&operator.token_digest) {
-                holder = holder.or_else(|| Some(TokenHolder::Named(name.clone())));
+                let OperatorEntry { token_digest: _, role, until } = operator;
+                let named = TokenHolder::Named { name: name.clone(), role: *role, until: *until };
+                holder = holder.or(Some(named));
             }
         }
         holder.map(|holder| (holder, digest))

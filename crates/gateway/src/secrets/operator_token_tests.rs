@@ -27,13 +27,18 @@ fn token_is_generated_once_with_mode_0600() {
 fn token_of_a_named_operator_is_found_until_the_entry_is_removed() {
     let pepper = Pepper::new(b"pepper");
     let main = OperatorToken::new(&pepper, "main-token-of-many-characters");
-    let entry = |token: &str| OperatorEntry { token_digest: pepper.digest(token) };
+    let (role, until) = (OperatorRole::Support, Some(Timestamp::from_millis(2_000)));
+    let entry = |token: &str| OperatorEntry { token_digest: pepper.digest(token), role, until };
     let operators = [("ann".to_owned(), entry("anns")), ("bob".to_owned(), entry("bobs"))];
+    let bob = TokenHolder::Named { name: "bob".to_owned(), role, until };
     let holder = |token: &str, known: &[(String, OperatorEntry)]| {
         main.holder_of(token, known).map(|(holder, _)| holder)
     };
     assert_eq!(holder("main-token-of-many-characters", &operators), Some(TokenHolder::DataFolder));
-    assert_eq!(holder("bobs", &operators), Some(TokenHolder::Named("bob".to_owned())));
+    assert_eq!(holder("bobs", &operators), Some(bob.clone()));
+    assert_eq!(bob.expired(Timestamp::from_millis(1_999)), None);
+    assert_eq!(bob.expired(Timestamp::from_millis(2_000)), until);
+    assert_eq!((bob.role(), TokenHolder::DataFolder.role()), (role, OperatorRole::Admin));
     assert_eq!(holder("bobs", &operators[..1]), None);
     assert_eq!(holder("", &operators), None);
 }

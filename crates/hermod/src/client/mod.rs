@@ -10,6 +10,7 @@ pub(crate) use response::{ApiResponse, ErrorResponse, ExactAmount, read};
 pub(crate) use streaming::{StreamedResponse, read_pieces};
 pub(crate) use url::{Url, escape};
 
+use crate::failure::Failure;
 use bytes::Bytes;
 use hermod_gateway::clock::within;
 use http_body_util::Full;
@@ -60,6 +61,12 @@ impl HttpClient {
     pub(crate) fn new(url: Url, ca: Option<&Path>) -> Result<HttpClient, String> {
         let tls = url.is_https().then(|| ClientTls::new(&Trust::Authorities(ca))).transpose()?;
         Ok(HttpClient { url, tls })
+    }
+
+    /// Returns a client that expects the first certificate of this file, whatever its names.
+    pub(crate) fn pinning(url: Url, certificate: &Path) -> Result<HttpClient, Failure> {
+        let tls = ClientTls::new(&Trust::Certificate(certificate)).map_err(Failure::failed)?;
+        Ok(HttpClient { url, tls: Some(tls) })
     }
 
     pub(crate) fn url(&self) -> &Url {

@@ -9,13 +9,16 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use tokio_rustls::rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 /// Which server certificates are trusted.
 pub(crate) enum Trust<'a> {
     /// Those signed by an authority of this machine, or of one file.
     Authorities(Option<&'a Path>),
+    /// The first one in this file.
+    Certificate(&'a Path),
     /// All.
     Any,
 }
@@ -31,10 +34,15 @@ impl ClientTls {
             .expect("ring has the suites of TLS 1.2 and 1.3");
         let config = match trust {
             Trust::Authorities(ca) => builder.with_root_certificates(authorities(*ca)?).with_no_client_auth(),
-            Trust::Any => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
-                .with_no_client_auth(),
+            Trust::Certificate(file) => {
+                let expected = Some(first_certificate(file)?);
+                let check = Arc::new(CertificateCheck { expected, provider });
+                builder.dangerous().with_custom_certificate_verifier(check).with_no_client_auth()
+            }
+            Trust::Any => {
+                let check = Arc::new(CertificateCheck { expected: None, provider });
+                builder.dangerous().with_custom_certificate_verifier(check).with_no_client_auth()
+            }
         };
         Ok(ClientTls(TlsConnector::from(Arc::new(config))))
     }
@@ -45,20 +53,35 @@ impl ClientTls {
     }
 }
 
-/// Accepts every certificate whose key the server has.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
+fn first_certificate(file: &Path) -> Result<CertificateDer<'static>, String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let pem = std::fs::read(file).map_err(|error| unreadable(&error))?;
+    CertificateDer::from_pem_slice(&pem).map_err(|error| unreadable(&error))
+}
 
-impl ServerCertVerifier for AnyCertificate {
+/// Accepts one certificate, or every one, if the server has its key.
+#[derive(Debug)]
+struct CertificateCheck {
+    /// None: any.
+    expected: Option<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for CertificateCheck {
     fn verify_server_cert(
         &self,
-        _end_entity: &CertificateDer<'_>,
+        end_entity: &CertificateDer<'_>,
         _intermediates: &[CertificateDer<'_>],
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
+        match &self.expected {
+            Some(expected) if expected != end_entity => {
+                Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+            }
+            Some(_) | None => Ok(ServerCertVerified::assertion()),
+        }
     }
 
     fn verify_tls12_signature(
@@ -67,7 +90,7 @@ impl ServerCertVerifier for AnyCertificate {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -76,10 +99,10 @@ impl ServerCertVerifier for AnyCertificate {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

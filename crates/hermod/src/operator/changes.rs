@@ -177,7 +177,7 @@ fn secrets_text(secrets: &[SecretView]) -> String {
         let operator = first.key.trim_start_matches(TOKEN_OF);
         text.push_str(&format!(
             "\nNew tokens, shown only now: only a digest of each is stored. For another token, hermod operator remove \
-             {operator} and hermod operator add {operator}.\n{}",
+             {operator} and hermod operator add {operator} role=ROLE.\n{}",
             lines(&tokens)
         ));
     }

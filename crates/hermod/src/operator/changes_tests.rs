@@ -39,7 +39,11 @@ fn difference_without_changes_is_one_line() {
 fn each_kind_of_secret_is_printed_with_its_own_advice() {
     for (key, heading, advice) in [
         ("shop-key-1", "New secrets", "hermod key rotate KEY"),
-        ("token of operator ann", "New tokens", "hermod operator remove ann and hermod operator add ann"),
+        (
+            "token of operator ann",
+            "New tokens",
+            "hermod operator remove ann and hermod operator add ann role=ROLE",
+        ),
         ("password of shop-smpp", "New SMPP passwords", "hermod connection set shop-smpp password=@FILE"),
         ("webhooks of shop", "Webhooks are signed", "hermod webhook secret stage shop"),
     ] {

@@ -54,7 +54,7 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         ("account", message.account.clone()),
         ("connection", message.connection.clone()),
         ("from", message.from.clone()),
-        ("to", message.to.clone().unwrap_or_else(|| "(erased)".to_owned())),
+        ("to", message.to.as_deref().unwrap_or("(erased)").to_owned()),
         ("network", network),
         ("state", message.state.clone()),
         ("status", status.join(" ").trim().to_owned()),

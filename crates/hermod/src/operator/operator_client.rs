@@ -23,6 +23,8 @@ pub(crate) struct OperatorClient {
     pub(super) json: bool,
     /// The data folder of the gateway, if it is known.
     folder: Option<PathBuf>,
+    /// Why numbers and texts are to be shown whole.
+    reason: Option<HeaderValue>,
     /// Whether the command stored anything.
     wrote: AtomicBool,
 }
@@ -79,7 +81,12 @@ pub(super) fn with_query(path: &str, query: &impl Serialize) -> String {
 impl OperatorClient {
     pub(super) fn remote(client: HttpClient, token: Secret, json: bool) -> OperatorClient {
         let transport = Transport::Remote { client: Box::new(client), token };
-        OperatorClient { transport, json, folder: None, wrote: false.into() }
+        OperatorClient { transport, json, folder: None, reason: None, wrote: false.into() }
+    }
+
+    /// Gives this reason with every request.
+    pub(super) fn giving_reason(self, reason: Option<HeaderValue>) -> OperatorClient {
+        OperatorClient { reason, ..self }
     }
 
     /// Names the data folder of the gateway.
@@ -90,7 +97,7 @@ impl OperatorClient {
     pub(super) fn in_process(gateway: InProcess, config: &Config, json: bool) -> OperatorClient {
         let folder = (!gateway.is_temporary()).then(|| config.data.folder.clone());
         let transport = Transport::InProcess(Box::new(gateway));
-        OperatorClient { transport, json, folder, wrote: false.into() }
+        OperatorClient { transport, json, folder, reason: None, wrote: false.into() }
     }
 
     /// Notes that the command stored something, so that the data folder is named at its end.
@@ -132,12 +139,27 @@ impl OperatorClient {
     ) -> Result<ApiResponse, CallError> {
         match &self.transport {
             Transport::Remote { client, token } => {
-                client.call(request(method, client.url().path(), path, token, body)).await
+                client.call(self.request(method, client.url().path(), path, token, body)).await
             }
             Transport::InProcess(gateway) => {
-                gateway.call(request(method, BASE, path, gateway.token(), body)).await
+                gateway.call(self.request(method, BASE, path, gateway.token(), body)).await
             }
         }
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        base: &str,
+        path: &str,
+        token: &Secret,
+        body: &RequestBody,
+    ) -> ApiRequest {
+        let mut request = request(method, base, path, token, body);
+        if let Some(reason) = &self.reason {
+            request.headers_mut().insert("x-reason", reason.clone());
+        }
+        request
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
@@ -165,7 +187,8 @@ impl OperatorClient {
     ) -> Result<ApiResponse, Failure> {
         let response = match &self.transport {
             Transport::Remote { client, token } => {
-                client.call_within(request(method, client.url().path(), path, token, &body), timeout).await
+                let request = self.request(method, client.url().path(), path, token, &body);
+                client.call_within(request, timeout).await
             }
             Transport::InProcess(_) => self.call(method, path, &body).await,
         };
@@ -188,11 +211,11 @@ impl OperatorClient {
         };
         let streamed = match &self.transport {
             Transport::Remote { client, token } => {
-                let request = request(Method::GET, client.url().path(), path, token, &RequestBody::None);
+                let request = self.request(Method::GET, client.url().path(), path, token, &RequestBody::None);
                 client.stream(with_id(request), piece).await
             }
             Transport::InProcess(gateway) => {
-                let request = request(Method::GET, BASE, path, gateway.token(), &RequestBody::None);
+                let request = self.request(Method::GET, BASE, path, gateway.token(), &RequestBody::None);
                 gateway.stream(with_id(request), piece).await
             }
         };

@@ -159,11 +159,20 @@ hermod lookup names the block of a number.";
 
 const OPERATOR_HELP: &str = "\
 Examples:
-  hermod operator add ann
-  hermod operator add ci --secrets-to ci.toml
+  hermod operator add ann role=support until=2027-01-01
+  hermod operator add ci role=operations --secrets-to ci.toml
+  hermod operator set ann role=finance
   hermod operator list
   hermod operator remove ann
 
-Each operator has a token with full access to the operator API, and the audit log says who made a change: operator ann. A
-token is printed only when it is generated: only a digest of it is stored. The token of a removed operator is rejected at
-once. The token in the data folder stays valid; its changes are by operator.";
+Roles: reader reads what has no secret. support also replays, and decides held messages and
+requests of customers. finance changes prices and ledgers. operations changes carriers, routes,
+accounts, keys and the gateway, but no money. admin may do everything, and is the only role that
+changes operators. accounts are changed by finance and operations. Numbers of handsets and texts are
+masked for reader, support and finance; support and finance see them whole with --unmask REASON.
+
+Each operator has a token, and the audit log says who made a change: operator ann. A token is
+printed only when it is generated: only a digest of it is stored. It is rejected from `until` on,
+and at once when its operator is removed. The token in the data folder stays valid with the role
+admin; its changes are by operator. To work from another machine:
+  hermod search --url https://sms.example:9090 --token-file ann.token --ca ca.pem";

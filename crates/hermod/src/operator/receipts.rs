@@ -72,7 +72,7 @@ fn side_by_side(parked: &[ParkedReceiptView], answers: &[ResponseIdView]) -> Str
         let [id, at, says, recipient] = match parked.get(row) {
             Some(ParkedReceiptView { id, at, says, recipient, ambiguous, .. }) => {
                 let says = if *ambiguous { format!("{says} (several parts)") } else { says.clone() };
-                [id.clone(), at.clone(), says, recipient.clone().unwrap_or_default()]
+                [id.clone(), at.clone(), says, recipient.as_deref().unwrap_or_default().to_owned()]
             }
             None => Default::default(),
         };

@@ -30,7 +30,7 @@ impl ListedView for AuditRowView {
         ("from", Left, |row| row.from.clone()),
         ("account", Left, |row| text(&row.account)),
         ("what", Left, |row| row.action.clone()),
-        ("subject", Left, |row| row.subject.clone()),
+        ("subject", Left, |row| row.subject.to_string()),
         ("before and after", Left, |row| audit_detail(&row.detail)),
     ];
     const EMPTY: &'static str = "Nothing was changed yet.";
@@ -110,16 +110,16 @@ impl ListedView for UnassignedView {
         ("message", Left, |message| message.message_id.clone()),
         ("received", Left, |message| message.received_at.clone()),
         ("carrier", Left, |message| message.carrier.clone()),
-        ("from", Left, |message| message.from.clone()),
+        ("from", Left, |message| message.from.to_string()),
         ("to", Left, |message| message.to.clone()),
-        ("text", Left, |message| message.text.clone()),
+        ("text", Left, |message| message.text.to_string()),
     ];
     const EMPTY: &'static str = "Every message is assigned to an account.";
 }
 
 impl ListedView for OptOutView {
     const COLUMNS: &'static [Column<OptOutView>] = &[
-        ("number", Left, |opt_out| opt_out.number.clone()),
+        ("number", Left, |opt_out| opt_out.number.to_string()),
         ("since", Left, |opt_out| opt_out.at.clone()),
         ("source", Left, |opt_out| opt_out.source.clone()),
         ("how", Left, |opt_out| opt_out.how.clone()),
@@ -133,7 +133,7 @@ impl ListedView for ReviewView {
         ("opened", Left, |case| case.opened_at.clone()),
         ("account", Left, |case| case.account.clone()),
         ("from", Left, |case| case.from.clone()),
-        ("to", Left, |case| case.to.clone()),
+        ("to", Left, |case| case.to.to_string()),
         ("seen", Right, |case| case.seen.to_string()),
         ("rules", Left, |case| case.rules.join(", ")),
     ];
@@ -185,7 +185,7 @@ impl ListedView for AttemptView {
         ("outcome", Left, |attempt| {
             attempt.status.map_or_else(|| text(&attempt.failure), |status| status.to_string())
         }),
-        ("answer", Left, |attempt| attempt.answer.clone()),
+        ("answer", Left, |attempt| attempt.answer.to_string()),
     ];
     const EMPTY: &'static str = "No attempt was made yet.";
 }
@@ -264,7 +264,7 @@ impl ListedView for MessageView {
         ("id", Left, |message| message.id.clone()),
         ("account", Left, |message| message.account.clone()),
         ("from", Left, |message| message.from.clone()),
-        ("to", Left, |message| message.to.clone().unwrap_or_else(|| "(erased)".to_owned())),
+        ("to", Left, |message| message.to.as_deref().unwrap_or("(erased)").to_owned()),
         ("carrier", Left, |message| message.carrier.clone()),
         ("parts", Right, |message| message.parts.to_string()),
         ("state", Left, |message| message.state.clone()),

@@ -13,6 +13,7 @@ use hermod_gateway::running::{self, AuditKey, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents};
 use hermod_operator::http::BASE;
+use hyper::header::HeaderValue;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -28,11 +29,15 @@ pub(crate) struct TargetArgs {
     #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Trust the certificate authorities in this file (PEM) instead of those of the system
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_CA")]
     ca: Option<PathBuf>,
     /// Allow http:// to another machine; the token is then readable on the network
     #[arg(long, global = true)]
     plain_http: bool,
+    /// Show whole numbers and texts, which the roles support and finance get masked, for this reason; it is written into the
+    /// audit log
+    #[arg(long, global = true, value_name = "REASON")]
+    unmask: Option<String>,
     /// Print the response as JSON
     #[arg(long, global = true, help_heading = "Output")]
     json: bool,
@@ -62,7 +67,8 @@ impl TargetArgs {
         command: impl AsyncFnOnce(&OperatorClient) -> CommandResult,
     ) -> CommandResult {
         runtime::block_on(async move {
-            let client = self.open(missing).await?;
+            let reason = self.unmask.as_deref().map(reason_header).transpose()?;
+            let client = self.open(missing).await?.giving_reason(reason);
             let ended = command(&client).await;
             client.print_folder();
             client.close().await.and(ended)
@@ -185,9 +191,16 @@ impl TargetArgs {
             if let Some(free) = free().await? {
                 return Ok(FreeOrRunning::Free(free));
             }
-            if let Ok(url) = first_line(&config.data.folder.join(OPERATOR_URL_FILE)) {
-                let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
-                let client = OperatorClient::remote(self.client(url)?, token(config)?, self.json);
+            if let Ok(text) = std::fs::read_to_string(config.data.folder.join(OPERATOR_URL_FILE))
+                && let Some(url) = text.lines().next()
+            {
+                let url = Url::parse(url, BASE).map_err(Failure::failed)?;
+                let client = match text.lines().nth(1) {
+                    // The gateway's own certificate need not have the name or address of this machine.
+                    Some(certificate) => HttpClient::pinning(url, Path::new(certificate)),
+                    None => self.client(url),
+                };
+                let client = OperatorClient::remote(client?, token(config)?, self.json);
                 let client = client.of_folder(&config.data.folder);
                 if client.is_reachable().await {
                     return Ok(FreeOrRunning::Running(client));
@@ -221,6 +234,12 @@ fn token(config: &Config) -> Result<Secret, Failure> {
         SecretSource::File(path) | SecretSource::DataFolder(path) => read_token(&path),
     };
     token.map_err(|failure| failure.with_advice("give the file of the token with --token-file"))
+}
+
+/// Returns a reason as the value of a header.
+fn reason_header(reason: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_bytes(reason.trim().as_bytes())
+        .map_err(|_| Failure::usage("--unmask: a reason is one line of text"))
 }
 
 fn read_token(file: &Path) -> Result<Secret, Failure> {

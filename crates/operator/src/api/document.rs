@@ -33,6 +33,10 @@ curl -H \"Authorization: Bearer $TOKEN\" $HERMOD/operator/v1/accounts
 given fields (JSON merge patch), `POST /apply` takes a whole file. A change is made completely or not at all, and is in force \
 when the response is sent.
 
+**Roles.** An operator with a token of its own has a role, and each operation names those that may call it (`x-roles`). For \
+`reader`, `support` and `finance`, numbers of handsets and texts of messages are masked; `support` and `finance` get them whole \
+with the header `X-Reason`, which is written into the audit log.
+
 In entries amounts are texts, as in a file; in all other responses they are exact decimal numbers. Times are UTC.
 
 An error means that nothing was changed.";

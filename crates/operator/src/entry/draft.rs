@@ -13,6 +13,7 @@ use hermod_domain::catalogue::{Catalogue, CatalogueError, Connection, NumberEntr
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Mcc, Network, Numbers, country_of_mcc};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -40,6 +41,10 @@ pub(crate) trait FileEntry: Serialize + DeserializeOwned {
     const COLUMNS: &'static [&'static str] = &[];
     /// Fields that only operators see. What an account reads of the audit log does not have them.
     const PRIVATE: &'static [&'static str] = &[];
+    /// What an operator needs to create, change or remove one.
+    const CHANGED_WITH: OperatorPermission;
+    /// What an operator needs to read one.
+    const READ_WITH: OperatorPermission = OperatorPermission::Reading;
     /// Fields that apply only when the entry is created.
     const ONLY_WHEN_NEW: &'static [&'static str] = &[];
     type Document: Clone + Serialize + DeserializeOwned + PartialEq;

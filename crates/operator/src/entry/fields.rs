@@ -6,6 +6,7 @@ use crate::entry::documents::{EntryNames, UnreadableRow};
 use crate::entry::draft::FileEntry;
 use crate::entry::names::{NameForm, ReadName};
 use crate::kind::Kind;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -59,6 +60,8 @@ pub(crate) struct KindDescription {
     in_name: &'static [&'static str],
     columns: &'static [&'static str],
     private: &'static [&'static str],
+    changed_with: OperatorPermission,
+    read_with: OperatorPermission,
     pub(crate) shown: Show,
     schema: fn() -> RefOr<Schema>,
     /// Adds the schemas of the tables inside.
@@ -75,6 +78,8 @@ impl KindDescription {
             in_name: T::IN_NAME,
             columns: T::COLUMNS,
             private: T::PRIVATE,
+            changed_with: T::CHANGED_WITH,
+            read_with: T::READ_WITH,
             shown: |row, names| Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names))),
             schema: T::schema,
             inside: T::schemas,
@@ -89,6 +94,16 @@ impl Kind {
     /// Returns what the entries of this kind are.
     pub const fn about(self) -> &'static str {
         self.description().about
+    }
+
+    /// Returns what an operator needs to create, change or remove an entry.
+    pub const fn changed_with(self) -> OperatorPermission {
+        self.description().changed_with
+    }
+
+    /// Returns what an operator needs to read an entry.
+    pub(crate) const fn read_with(self) -> OperatorPermission {
+        self.description().read_with
     }
 
     /// Returns the form of a name, and an example.

@@ -103,14 +103,17 @@ fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admi
     }
     let (headers, caller) = (&head.headers, source.map(|source| source.address));
     let given = token_in(headers).unwrap_or_default();
-    let holder = api.token.holder_of(given, api.gateway.catalogue().operators());
+    let (holder, now) =
+        (api.token.holder_of(given, api.gateway.catalogue().operators()), api.gateway.clock.now());
     // Wrong tokens are limited like wrong API keys. An address that used the right token is never limited.
     let key = SignInKey::Operator;
     let limited = match caller {
         None => Ok(()),
         Some(caller) => match &holder {
-            Some((_, digest)) => api.gateway.pass_sign_in(caller, key, digest),
-            None => api.gateway.fail_sign_in(caller, key),
+            Some((holder, digest)) if holder.expired(now).is_none() => {
+                api.gateway.pass_sign_in(caller, key, digest)
+            }
+            Some(_) | None => api.gateway.fail_sign_in(caller, key),
         },
     };
     limited.map_err(|wait| {
@@ -118,7 +121,10 @@ fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admi
         OperatorRefusal::RateLimited { retry_after_s }
     })?;
     let (holder, _) = holder.ok_or(OperatorRefusal::InvalidToken)?;
-    Ok(Admitted::WithToken(holder))
+    match holder.expired(now) {
+        Some(until) => Err(OperatorRefusal::ExpiredToken { until }),
+        None => Ok(Admitted::WithToken(holder)),
+    }
 }
 
 fn token_in(headers: &HeaderMap) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! What the routes of every subject share: how a request is admitted, read and answered, and how a route is declared.
 
 pub(crate) mod body;
+pub(crate) mod caller;
 pub(crate) mod guard;
 pub(crate) mod json;
 pub(crate) mod response;

@@ -18,6 +18,10 @@ pub(crate) const CSV: &str = "text/csv";
 impl Reply for Rows {
     fn describe(_: &mut Described) {}
 
+    fn account(&self) -> Option<String> {
+        None
+    }
+
     fn response(self, api: &OperatorApi) -> Response {
         let (name, day) = (self.name(), api.gateway.clock.now().day());
         let file = HeaderValue::try_from(format!("attachment; filename=\"{name}-{day}.csv\""));
@@ -43,7 +47,7 @@ impl IntoResponse for OperatorRefusal {
         if matches!(self, OperatorRefusal::Ambiguous { .. }) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if self == OperatorRefusal::InvalidToken {
+        if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
         }
         response

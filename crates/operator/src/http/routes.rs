@@ -1,19 +1,22 @@
 //! Declares routes: one declaration adds a route to the router and its operation to the OpenAPI document.
 //!
 //! The parameters, the body, the response and most errors of an operation follow from the types of its [`UseCase`]; the rest
-//! is said by a [`Doc`].
+//! is said by a [`Doc`], which ends with the permission that a caller needs.
 
 use crate::http::OperatorApi;
+use crate::http::caller::Caller;
 use crate::http::use_case::{Call, Described, JSON, UseCase};
 use crate::refusal::OperatorRefusal;
 use crate::refusal::published::OPERATOR_ERRORS;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::{MethodFilter, on};
+use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
 use hermod_gateway::http::openapi_errors;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths};
 use utoipa::openapi::request_body::RequestBody;
 use utoipa::openapi::tag::TagBuilder;
@@ -27,8 +30,10 @@ pub(crate) const X_REQUEST_ID: &str = "X-Request-Id";
 const NUMBER_PATTERN: &str = r"^\+[1-9][0-9]{6,14}$";
 
 /// The errors of every route.
-const ALWAYS: [&str; 5] =
-    ["INVALID_TOKEN", "IP_NOT_ALLOWED", "RATE_LIMITED", "FAILED", "GATEWAY_UNAVAILABLE"];
+const ALWAYS: [&str; 6] =
+    ["INVALID_TOKEN", "IP_NOT_ALLOWED", "ROLE_NOT_ALLOWED", "RATE_LIMITED", "FAILED", "GATEWAY_UNAVAILABLE"];
+/// The field of an operation that lists the roles which may call it.
+const ROLES: &str = "x-roles";
 
 /// The routes of the API, as a router and as paths of the document.
 #[derive(Default)]
@@ -46,23 +51,23 @@ impl Routes {
         self.tags.push(TagBuilder::new().name(name).description(Some(description)).build());
     }
 
-    pub(crate) fn get<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+    pub(crate) fn get<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Permitted) {
         self.add(MethodFilter::GET, HttpMethod::Get, path, use_case, doc);
     }
 
-    pub(crate) fn post<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+    pub(crate) fn post<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Permitted) {
         self.add(MethodFilter::POST, HttpMethod::Post, path, use_case, doc);
     }
 
-    pub(crate) fn put<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+    pub(crate) fn put<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Permitted) {
         self.add(MethodFilter::PUT, HttpMethod::Put, path, use_case, doc);
     }
 
-    pub(crate) fn patch<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+    pub(crate) fn patch<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Permitted) {
         self.add(MethodFilter::PATCH, HttpMethod::Patch, path, use_case, doc);
     }
 
-    pub(crate) fn delete<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Doc) {
+    pub(crate) fn delete<T>(&mut self, path: &str, use_case: impl UseCase<T>, doc: Permitted) {
         self.add(MethodFilter::DELETE, HttpMethod::Delete, path, use_case, doc);
     }
 
@@ -73,7 +78,7 @@ impl Routes {
         method: HttpMethod,
         path: &str,
         use_case: impl UseCase<T>,
-        doc: Doc,
+        Permitted { doc, least }: Permitted,
     ) {
         let mut described = Described::default();
         use_case.describe(&mut described);
@@ -84,11 +89,13 @@ impl Routes {
         }
         let Doc { running_only, local_only, ends_when_stopping, .. } = doc;
         let respond = move |State(api): State<Arc<OperatorApi>>, request: Request| async move {
+            let (head, body) = request.into_parts();
+            let caller = Caller::admit(&head, least)?;
             if running_only && !api.is_running {
                 return Err(OperatorRefusal::NotRunning);
             }
             let stopping = ends_when_stopping.then(|| api.workers.stopping());
-            let call = Call::read(api, request).await?;
+            let call = Call::read(api, caller, head, body).await?;
             if local_only {
                 call.expect_local()?;
             }
@@ -102,7 +109,7 @@ impl Routes {
         // A wildcard is a name with slashes to axum, and a plain name to the document.
         let path = path.replace("{*", "{");
         let tag = self.tags.last().map(|tag| tag.name.clone()).unwrap_or_default();
-        let operation = doc.operation(&tag, &path, described);
+        let operation = doc.operation(&tag, &path, least, described);
         self.paths.add_path_operation(path, vec![method], operation);
     }
 }
@@ -123,6 +130,12 @@ pub(crate) struct Doc {
     running_only: bool,
     local_only: bool,
     ends_when_stopping: bool,
+}
+
+/// The documentation of a route, and what its caller needs.
+pub(crate) struct Permitted {
+    doc: Doc,
+    least: OperatorPermission,
 }
 
 /// A route with its operation id, a title, and what a response of status 200 means.
@@ -206,8 +219,26 @@ impl Doc {
         Doc { media, response: Some(text().into()), ..self }
     }
 
-    fn operation(self, tag: &str, path: &str, described: Described) -> Operation {
-        let Described { names: _, parameters, body, response, errors, schemas: _ } = described;
+    /// Says what a caller needs at least. Ends the declaration: a route without it does not compile.
+    pub(crate) fn least(self, permission: OperatorPermission) -> Permitted {
+        Permitted { doc: self, least: permission }
+    }
+
+    fn operation(
+        mut self,
+        tag: &str,
+        path: &str,
+        least: OperatorPermission,
+        described: Described,
+    ) -> Operation {
+        let Described { names: _, parameters, body, response, errors, schemas: _, is_masked } = described;
+        if least == OperatorPermission::Personal {
+            self.errors.push("REASON_NEEDED");
+        }
+        if least == OperatorPermission::Personal || is_masked {
+            self.errors.push("INVALID_FIELD");
+            self.parameters.push(reason_parameter());
+        }
         let own = |name: &str| self.parameters.iter().find(|parameter| parameter.name == name).cloned();
         let in_path = names_in(path).map(|name| own(name).unwrap_or_else(|| path_parameter(path, name)));
         let queried = parameters.into_iter().filter(|one| !self.hidden.contains(&one.name.as_str()));
@@ -215,13 +246,17 @@ impl Doc {
         let parameters: Vec<Parameter> = in_path.chain(further).chain(queried).collect();
         let codes: Vec<&str> = self.errors.iter().chain(&errors).chain(&ALWAYS).copied().collect();
         let rows: Vec<_> = OPERATOR_ERRORS.iter().filter(|row| codes.contains(&row.code)).collect();
-        let about = if self.details.is_empty() { self.summary.clone() } else { self.details.to_owned() };
+        let about =
+            if self.details.is_empty() { format!("{}.", self.summary) } else { self.details.to_owned() };
+        let about = format!("{about} Role: {}.", least.named_roles());
+        let roles: Value = least.roles().map(OperatorRole::as_str).collect();
         let mut operation = OperationBuilder::new()
             .tag(tag)
             .operation_id(Some(self.id))
             .summary(Some(self.summary))
             .description(Some(about))
-            .request_body(self.body.or(body));
+            .request_body(self.body.or(body))
+            .extensions(Some(Extensions::builder().add(ROLES, roles).build()));
         if !parameters.is_empty() {
             operation = operation.parameters(Some(parameters));
         }
@@ -234,6 +269,18 @@ impl Doc {
         }
         operation.build()
     }
+}
+
+fn reason_parameter() -> Parameter {
+    ParameterBuilder::new()
+        .name("X-Reason")
+        .parameter_in(ParameterIn::Header)
+        .description(Some(
+            "Why the caller needs whole numbers and texts, which are otherwise masked for the roles `support` and `finance`. \
+             Written into the audit log. `reader` cannot give one.",
+        ))
+        .schema(Some(text().min_length(Some(3)).max_length(Some(200))))
+        .build()
 }
 
 fn success(meaning: &str, media: &str, schema: Option<RefOr<Schema>>) -> Response {

@@ -4,7 +4,8 @@ use super::*;
 use crate::money::use_cases::show_balance;
 
 fn add(path: &str) {
-    Routes::default().get(path, show_balance, doc("getBalance", "Read a balance", "The balance."));
+    let doc = doc("getBalance", "Read a balance", "The balance.");
+    Routes::default().get(path, show_balance, doc.least(OperatorPermission::Reading));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `&Gateway`, `&Arc<Gateway>` | the gateway |
 //! | `&Acting` | the gateway, and who makes the request |
+//! | `&Caller` | who makes the request, where its content decides which role may |
 //! | `&str`, `u64` | the next name in the path |
 //! | [`Kind`] | the kind of entry that the path begins with |
 //! | a type with [`IntoParams`] | the query string |
@@ -14,24 +15,32 @@
 //!
 //! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
 
+use crate::audit_log::REASON_GIVEN;
 use crate::author::{Acting, Author};
 use crate::entry::views::Fields;
+use crate::find::find_account;
 use crate::http::OperatorApi;
 use crate::http::body::RawBody;
+use crate::http::caller::Caller;
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::MASKED_TYPES;
 use crate::views::{Created, JsonBody};
 use axum::Json;
-use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Query, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use hermod_domain::phone::hide_numbers;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::http::Reach;
 use hermod_gateway::http::{names_this_machine, source_of};
 use hermod_gateway::secrets::operator_token::TokenHolder;
+use hermod_store::Store;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -112,9 +121,15 @@ macro_rules! use_case {
 
             async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
                 $(let $arg = $Arg::take(&mut call)?;)*
-                let api = call.api;
+                // An error means that nothing was changed, so the reason of a change is noted before it.
+                if call.is_change() {
+                    note(call.audited_reason(None::<&View>)).await?;
+                }
                 let view = Run::run(self, ($($Arg::value(&$arg.0, $arg.1),)*)).await?;
-                Ok(view.response(&api))
+                if !call.is_change() {
+                    note(call.audited_reason(Some(&view))).await?;
+                }
+                Ok(call.caller.masking().write(|| view.response(&call.api)))
             }
         }
     };
@@ -179,9 +194,18 @@ impl<T: Input<Via, Pointer = Box<T>>, Via> Argument<ByValue<Via>> for T {
     }
 }
 
+/// Writes the reason of a request into the audit log.
+async fn note(reason: Option<Store>) -> Result<(), OperatorRefusal> {
+    match reason {
+        Some(audited) => Ok(audited.note_in_audit_log().await?),
+        None => Ok(()),
+    }
+}
+
 /// A request, of which the arguments are taken in their order.
 pub(crate) struct Call {
     api: Arc<OperatorApi>,
+    pub(crate) caller: Caller,
     head: Parts,
     /// The names in the path that were not taken yet.
     names: VecDeque<String>,
@@ -189,13 +213,48 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) async fn read(api: Arc<OperatorApi>, request: Request) -> Result<Call, OperatorRefusal> {
-        let (mut head, body) = request.into_parts();
+    pub(crate) async fn read(
+        api: Arc<OperatorApi>,
+        caller: Caller,
+        mut head: Parts,
+        body: Body,
+    ) -> Result<Call, OperatorRefusal> {
         let names = RawPathParams::from_request_parts(&mut head, &()).await;
         let names = names.map_err(|_| OperatorRefusal::no_path())?;
         let names = names.iter().map(|(_, name)| name.to_owned()).collect();
         let body = RawBody::read(&head.headers, body).await?;
-        Ok(Call { api, head, names, body })
+        Ok(Call { api, caller, head, names, body })
+    }
+
+    fn is_change(&self) -> bool {
+        self.head.method != Method::GET
+    }
+
+    /// Returns the gateway, and who makes the request.
+    fn acting(&self) -> Acting {
+        let source = source_of(&self.head.extensions, &self.head.headers);
+        let address = source.map(|source| source.address);
+        let author = match &self.caller.holder {
+            TokenHolder::Named { name, .. } => Author::named_operator(name, address),
+            TokenHolder::DataFolder => Author::operator(address),
+        };
+        Acting { gateway: self.api.gateway.clone(), author }
+    }
+
+    /// Returns the store with the reason of the request for its audit log, if a reason was given. The row is about the account in
+    /// the path, in the query or in the view.
+    fn audited_reason(&self, view: Option<&impl Reply>) -> Option<Store> {
+        let reason = self.caller.reason.as_ref()?;
+        let (path, query) = (self.head.uri.path(), self.head.uri.query().unwrap_or_default());
+        let in_path = path.strip_prefix("/accounts/").and_then(|rest| rest.split('/').next());
+        let in_query = || query.split('&').find_map(|pair| pair.strip_prefix("account="));
+        let named = in_path.or_else(in_query).map(str::to_owned).or_else(|| view?.account());
+        let account = named.and_then(|name| find_account(&self.api.gateway, &name).ok());
+        // The audit log has neither numbers, which may be erased, nor texts.
+        let looked_for = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("text="));
+        let looked_for = hide_numbers(&looked_for.collect::<Vec<_>>().join("&"));
+        let detail = json!({ "reason": hide_numbers(reason), "query": looked_for });
+        Some(self.acting().audited(account, REASON_GIVEN, &self.caller.request, &detail))
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {
@@ -261,14 +320,17 @@ impl Input<OfRequest> for Arc<Gateway> {
 impl Input<OfRequest> for Acting {
     type Pointer = Box<Acting>;
 
-    fn take(Call { api, head, .. }: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
-        let source = source_of(&head.extensions, &head.headers);
-        let address = source.map(|source| source.address);
-        let author = match head.extensions.get() {
-            Some(TokenHolder::Named(name)) => Author::named_operator(name, address),
-            Some(TokenHolder::DataFolder) | None => Author::operator(address),
-        };
-        Ok(Box::new(Acting { gateway: api.gateway.clone(), author }))
+    fn take(call: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
+        Ok(Box::new(call.acting()))
+    }
+}
+
+/// Who calls, for routes where the content of the request decides who may send it.
+impl Input<OfRequest> for Caller {
+    type Pointer = Box<Caller>;
+
+    fn take(call: &mut Call) -> Result<Box<Caller>, OperatorRefusal> {
+        Ok(Box::new(call.caller.clone()))
     }
 }
 
@@ -371,12 +433,19 @@ impl Input<OfRequest> for Fields {
 /// What a use case returns, as a response of success.
 pub(crate) trait Reply: Send {
     fn describe(described: &mut Described);
+    /// Returns the account that it is about, if it names one.
+    fn account(&self) -> Option<String>;
+    /// Makes the response. What is written later must be written as [`Masking::current`] says now.
     fn response(self, api: &OperatorApi) -> Response;
 }
 
 impl<T: ToSchema + Serialize + Send> Reply for T {
     fn describe(described: &mut Described) {
         described.response = Some(described.refer_to::<T>().into());
+    }
+
+    fn account(&self) -> Option<String> {
+        serde_json::to_value(self).ok()?.get("account")?.as_str().map(str::to_owned)
     }
 
     fn response(self, _: &OperatorApi) -> Response {
@@ -387,6 +456,10 @@ impl<T: ToSchema + Serialize + Send> Reply for T {
 impl<T: ToSchema + Serialize + Send> Reply for Created<T> {
     fn describe(described: &mut Described) {
         T::describe(described);
+    }
+
+    fn account(&self) -> Option<String> {
+        self.view.account()
     }
 
     fn response(self, _: &OperatorApi) -> Response {
@@ -405,6 +478,8 @@ pub(crate) struct Described {
     pub(crate) response: Option<RefOr<Schema>>,
     pub(crate) errors: Vec<&'static str>,
     pub(crate) schemas: BTreeMap<String, RefOr<Schema>>,
+    /// Whether some of the response is masked for some roles.
+    pub(crate) is_masked: bool,
 }
 
 impl Described {
@@ -412,6 +487,7 @@ impl Described {
     pub(crate) fn refer_to<T: ToSchema>(&mut self) -> Ref {
         let mut inner = Vec::new();
         T::schemas(&mut inner);
+        self.is_masked |= inner.iter().any(|(name, _)| MASKED_TYPES.contains(&name.as_str()));
         self.schemas.insert(T::name().into_owned(), T::schema());
         self.schemas.extend(inner);
         Ref::from_schema_name(T::name())

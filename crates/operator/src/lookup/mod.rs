@@ -8,6 +8,7 @@ use crate::http::routes::{Routes, doc};
 use crate::http::use_case::{Call, Input, OfRequest};
 use crate::lookup::use_cases::{HasLinks, explain_route, list_errors, look_up_number};
 use crate::refusal::OperatorRefusal;
+use hermod_domain::operator_role::OperatorPermission;
 
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section("Lookup", "Numbers, their routes and prices; error codes.");
@@ -16,19 +17,22 @@ pub(crate) fn routes(routes: &mut Routes) {
         look_up_number,
         doc("lookUp", "Look up a number", "Unknown values are empty.")
             .details("Country, operator, network, route and price of a number. Nothing is sent.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/routes/explain",
         explain_route,
         doc("explainRoute", "Explain a route", "The route, its carriers, and the routes that are not taken.")
             .details("Every route that matches the number, and the state of each carrier of the chosen route. Nothing is sent.")
-            .errors(&["NOT_FOUND"]),
+            .errors(&["NOT_FOUND"])
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/errors",
         list_errors,
-        doc("listErrors", "List the error codes of the customer API", "The published catalogue."),
+        doc("listErrors", "List the error codes of the customer API", "The published catalogue.")
+            .least(OperatorPermission::Reading),
     );
 }
 

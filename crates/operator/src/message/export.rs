@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Who reads an export of messages, and what they may see of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// Everything.
-    Operator,
+    /// Every column, and masked numbers unless the role may see them.
+    Operator { may_see_numbers: bool },
     /// Without the columns `account` and `carrier`, and with masked numbers unless the role may see them.
     Customer { may_see_numbers: bool },
 }
@@ -60,14 +60,15 @@ impl Pages for MessagePages {
 impl Reader {
     /// Whether the export has this column.
     fn may_read(self, heading: &str) -> bool {
-        self == Reader::Operator || !OPERATOR_HEADINGS.contains(&heading)
+        matches!(self, Reader::Operator { .. }) || !OPERATOR_HEADINGS.contains(&heading)
     }
 
     /// Shows a number as the reader may see it.
     fn shown(self, number: &str) -> String {
         match self {
-            Reader::Operator | Reader::Customer { may_see_numbers: true } => number.to_owned(),
-            Reader::Customer { may_see_numbers: false } => masked(number),
+            Reader::Operator { may_see_numbers } | Reader::Customer { may_see_numbers } => {
+                if may_see_numbers { number.to_owned() } else { masked(number) }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::message::search::message_view;
 use crate::message::views::{MessageView, StepView};
 use crate::record::{Names, scope_of};
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::Masking;
 use hermod_domain::grouping::grouped;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{LiveFrame, LiveMessage, LiveWatch};
@@ -67,14 +68,18 @@ pub fn watch_live(
 }
 
 impl LiveFeed {
-    /// Waits for the next frame with messages. Returns its number, and the frame as JSON, which is made once for all watchers.
-    /// Returns none when the store is closed.
-    pub async fn next(&mut self) -> Option<(u64, Arc<str>)> {
+    /// Waits for the next frame with messages. Returns its number, and the frame as JSON. The JSON with whole numbers is made once
+    /// for all watchers. Returns none when the store is closed.
+    pub async fn next(&mut self, masking: Masking) -> Option<(u64, Arc<str>)> {
         loop {
             let frame = self.watch.next().await?;
             if frame.total > 0 {
-                let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.gateway), &frame));
-                return Some((frame.number, text.clone()));
+                let written = || frame_text(&Names::of(&self.gateway), &frame);
+                let text = match masking {
+                    Masking::Whole => frame.text.get_or_init(written).clone(),
+                    Masking::Masked => masking.write(written),
+                };
+                return Some((frame.number, text));
             }
         }
     }

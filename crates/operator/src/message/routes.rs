@@ -6,15 +6,17 @@ use crate::http::routes::{Routes, doc, text};
 use crate::http::use_case::{Call, Described, Input, OfRequest, Reply};
 use crate::message::export::{Reader, export_messages};
 use crate::message::history::show_message;
-use crate::message::live::{LastEvent, LiveFeed, watch_live};
+use crate::message::live::{LastEvent, LiveFeed, LiveView, watch_live};
 use crate::message::search::{count_messages, search_messages, search_text};
 use crate::record::ERRORS;
 use crate::refusal::OperatorRefusal;
+use crate::views::masking::Masking;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
+use hermod_domain::operator_role::OperatorPermission;
 use std::convert::Infallible;
 use std::time::Duration;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
@@ -37,7 +39,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                  `next`: the search then says in `searched_to` how far it came. The record is written after the messages; \
                  `record.lag_ms` says how far it is behind.",
             )
-            .errors(&ERRORS),
+            .errors(&ERRORS)
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/messages.csv",
@@ -52,7 +55,8 @@ pub(crate) fn routes(routes: &mut Routes) {
             .errors(&["EXPORTS_RUNNING"])
             .without("cursor")
             .without("limit")
-            .media(CSV),
+            .media(CSV)
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/messages/count",
@@ -60,7 +64,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("countMessages", "Count messages", "How many there are, exactly or at least.")
             .errors(&ERRORS)
             .without("cursor")
-            .without("limit"),
+            .without("limit")
+            .least(OperatorPermission::Reading),
     );
     routes.get(
         "/messages/text",
@@ -68,12 +73,15 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc("searchTexts", "Search the texts of an account", "What one slice of the search found.")
             .details("Repeat with `cursor` while `next` is not null: each slice looks at a limited number of texts.")
             .errors(&ERRORS)
-            .errors(&["TOO_MUCH"]),
+            .errors(&["TOO_MUCH"])
+            .least(OperatorPermission::Personal),
     );
     routes.get(
         "/messages/{message}",
         show_message,
-        doc("getMessage", "Read everything about a message", "The message and its timeline.").errors(&ERRORS),
+        doc("getMessage", "Read everything about a message", "The message and its timeline.")
+            .errors(&ERRORS)
+            .least(OperatorPermission::Reading),
     );
     let last = ParameterBuilder::new()
         .name("Last-Event-ID")
@@ -93,16 +101,22 @@ pub(crate) fn routes(routes: &mut Routes) {
             )
             .errors(&ERRORS)
             .parameter(last.build())
-            .media(EVENT_STREAM),
+            .media(EVENT_STREAM)
+            .least(OperatorPermission::Reading),
     );
 }
 
-/// The operator reads every column.
+/// The operator reads every column, and whole numbers as far as the role may.
 impl Input<OfRequest> for Reader {
     type Pointer = Box<Reader>;
 
-    fn take(_: &mut Call) -> Result<Box<Reader>, OperatorRefusal> {
-        Ok(Box::new(Reader::Operator))
+    fn describe(described: &mut Described) {
+        described.is_masked = true;
+    }
+
+    fn take(call: &mut Call) -> Result<Box<Reader>, OperatorRefusal> {
+        let may_see_numbers = call.caller.masking() == Masking::Whole;
+        Ok(Box::new(Reader::Operator { may_see_numbers }))
     }
 }
 
@@ -117,10 +131,16 @@ impl Input<OfRequest> for LastEvent {
 
 /// Sends the live feed until the caller leaves or the gateway stops.
 impl Reply for LiveFeed {
-    fn describe(_: &mut Described) {}
+    fn describe(described: &mut Described) {
+        described.refer_to::<LiveView>();
+    }
+
+    fn account(&self) -> Option<String> {
+        None
+    }
 
     fn response(self, api: &OperatorApi) -> Response {
-        let stopping = api.workers.stopping();
+        let (stopping, masking) = (api.workers.stopping(), Masking::current());
         let begun = (self, Some(format!("retry: {RETRY_MS}\n\n")));
         let events = stream::unfold(begun, move |(mut feed, first)| {
             let stopping = stopping.clone();
@@ -132,7 +152,7 @@ impl Reply for LiveFeed {
                 let text = tokio::select! {
                     biased;
                     () = stopping.cancelled() => return None,
-                    frame = feed.next() => {
+                    frame = feed.next(masking) => {
                         let (number, json) = frame?;
                         format!("id: {number}\nevent: frame\ndata: {json}\n\n")
                     }

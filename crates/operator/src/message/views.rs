@@ -2,6 +2,7 @@
 
 use crate::record::RecordView;
 use crate::views::amount::Amount;
+use crate::views::masking::HandsetNumber;
 use crate::views::paging::Limit;
 use hermod_domain::numbers::Numbers;
 use hermod_smpp::CommandStatus;
@@ -65,8 +66,7 @@ pub struct MessageView {
     #[schema(examples("Shop"))]
     pub from: String,
     /// The recipient; null if the number was erased.
-    #[schema(examples("+4915112345678"))]
-    pub to: Option<String>,
+    pub to: Option<HandsetNumber>,
     /// The country of the recipient; empty if unknown.
     #[schema(examples("DE"))]
     pub country: String,
@@ -115,7 +115,7 @@ impl MessageView {
             account,
             connection,
             from: message.from.to_string(),
-            to: message.to.map(|to| to.to_string()),
+            to: message.to.map(|to| to.to_string().into()),
             country: country.unwrap_or_default(),
             network: network.unwrap_or_default(),
             carrier,

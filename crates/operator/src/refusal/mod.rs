@@ -4,7 +4,9 @@ pub mod published;
 
 use crate::kind::Kind;
 use hermod_domain::catalogue::CatalogueError;
+use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
 use hermod_domain::refusal::published::PublishedError;
+use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::LoadCatalogueError;
 use hermod_store::{PostRefusal, StoreError, UnreadableRow};
 
@@ -18,11 +20,23 @@ pub enum OperatorRefusal {
         "the operator's token is missing or invalid; it is in the file operator.token of the data folder"
     )]
     InvalidToken,
+    #[error(
+        "your token expired on {until}; ask an admin for another one (hermod operator set NAME until=...)"
+    )]
+    ExpiredToken { until: Timestamp },
+    #[error("your role is {role}, and this needs the role {}", .permission.named_roles())]
+    RoleNotAllowed { role: OperatorRole, permission: OperatorPermission },
+    #[error(
+        "the response has whole numbers or texts: give the reason for which you need them in the header X-Reason, or with --unmask \
+         of a command; it is written into the audit log"
+    )]
+    ReasonNeeded,
     #[error("too many invalid tokens from your address; wait and retry")]
     RateLimited { retry_after_s: u32 },
     #[error(
         "the operator API accepts only direct callers on its own machine, by a loopback address or as localhost, and none from \
-         [http] trusted_proxies; set [operations] listen to an address without proxies, or [operator] from_anywhere = true"
+         [http] trusted_proxies; set [operations] listen to an address without proxies, list the caller in [operations] allow, or \
+         set [operator] from_anywhere = true"
     )]
     NotFromHere,
     #[error("the body is not valid: {0}")]
@@ -104,7 +118,9 @@ impl OperatorRefusal {
     /// The row of the catalogue of errors.
     pub const fn published(&self) -> &'static PublishedError {
         match self {
-            OperatorRefusal::InvalidToken => &published::INVALID_TOKEN,
+            OperatorRefusal::InvalidToken | OperatorRefusal::ExpiredToken { .. } => &published::INVALID_TOKEN,
+            OperatorRefusal::RoleNotAllowed { .. } => &published::ROLE_NOT_ALLOWED,
+            OperatorRefusal::ReasonNeeded => &published::REASON_NEEDED,
             OperatorRefusal::RateLimited { .. } => &published::RATE_LIMITED,
             OperatorRefusal::NotFromHere => &published::IP_NOT_ALLOWED,
             OperatorRefusal::InvalidJson(_) => &published::INVALID_JSON,

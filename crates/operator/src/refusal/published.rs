@@ -32,11 +32,17 @@ macro_rules! catalogue {
 
 catalogue! {
     INVALID_TOKEN = permanent("INVALID_TOKEN", 401,
-        "The operator's token is missing or invalid.",
-        "Send Authorization: Bearer with the token from the file operator.token of the data folder.");
+        "The operator's token is missing, invalid or expired.",
+        "Send Authorization: Bearer with the token from the file operator.token of the data folder, or with your own.");
+    ROLE_NOT_ALLOWED = permanent("ROLE_NOT_ALLOWED", 403,
+        "The operator's role does not permit the request.",
+        "Ask an operator with a role that the error text names, or an admin for another role.");
+    REASON_NEEDED = permanent("REASON_NEEDED", 403,
+        "The response has whole numbers or texts, which the operator's role may see for a reason only.",
+        "Send the reason in X-Reason. It is written into the audit log.");
     IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403,
-        "The API accepts only callers on its own machine.",
-        "Call from there, or set [operator] from_anywhere = true.");
+        "The API accepts only callers on its own machine, and those in [operations] allow.",
+        "Call from there, list the address, or set [operator] from_anywhere = true.");
     RATE_LIMITED = temporary("RATE_LIMITED", 429,
         "Too many invalid tokens from one address.",
         "Wait for the seconds in Retry-After. An address that used the right token within 24 hours is never limited.");

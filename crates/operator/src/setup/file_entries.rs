@@ -58,6 +58,13 @@ macro_rules! make_setup {
                 [$(self.$list.iter().any(|entry| entry.secret().is_some())),*].contains(&true)
             }
 
+            /// Returns the kinds that it changes, each at least once.
+            pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> {
+                std::iter::empty()
+                    $(.chain(self.$list.first().map(|_| Kind::$kind)))*
+                    .chain(self.removals.iter().map(|removal| removal.kind))
+            }
+
             /// Returns the names of its entries.
             pub(crate) fn names(&self) -> impl Iterator<Item = String> {
                 std::iter::empty()$(.chain(self.$list.iter().map(FileEntry::name)))*

@@ -1,6 +1,9 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
+use crate::author::Acting;
+use crate::entry::views::{AppliedView, ApplyQuery};
 use crate::http::body::{RawBody, TOML};
+use crate::http::caller::Caller;
 use crate::http::routes::{Doc, Routes, doc, in_path, text};
 use crate::http::use_case::{Call, Described, Input, OfRequest, WITH_BODY, json_body};
 use crate::kind::Kind;
@@ -13,6 +16,7 @@ use crate::setup::use_cases::{
     IfExists, apply_file, list_entries, patch_entry, put_entry, remove_entry, show_entry,
 };
 use axum::http::header;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Source;
 use serde_json::json;
 use utoipa::ToSchema as _;
@@ -22,7 +26,7 @@ use utoipa::openapi::{ContentBuilder, Ref, Required};
 
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section("Provision files", "Many entries in one request.");
-    routes.post("/apply", apply_file, apply_doc());
+    routes.post("/apply", apply_permitted, apply_doc().least(OperatorPermission::Changes));
     for kind in Kind::ALL {
         routes.section(&title(kind), kind.about());
         routes_of_kind(routes, kind);
@@ -31,12 +35,24 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
-    routes.get(&all, list_entries, list_doc(kind));
-    routes.get(&one, show_entry, show_doc(kind));
-    routes.put(&one, put_entry, put_doc(kind));
-    routes.patch(&one, patch_entry, patch_doc(kind));
-    routes.delete(&one, remove_entry, remove_doc(kind));
+    let (to_read, to_change) = (kind.read_with(), kind.changed_with());
+    routes.get(&all, list_entries, list_doc(kind).least(to_read));
+    routes.get(&one, show_entry, show_doc(kind).least(to_read));
+    routes.put(&one, put_entry, put_doc(kind).least(to_change));
+    routes.patch(&one, patch_entry, patch_doc(kind).least(to_change));
+    routes.delete(&one, remove_entry, remove_doc(kind).least(to_change));
     rotation::route_of(kind, routes, name(kind));
+}
+
+/// Applies a provision file if the caller may change every kind that it has.
+async fn apply_permitted(
+    gateway: &Acting,
+    caller: &Caller,
+    query: &ApplyQuery,
+    wanted: WantedSetup,
+) -> Result<AppliedView, OperatorRefusal> {
+    wanted.kinds().try_for_each(|kind| caller.expect(kind.changed_with()))?;
+    apply_file(gateway, query, wanted).await
 }
 
 /// Names with a slash may be written as they are.
@@ -107,7 +123,7 @@ fn apply_doc() -> Doc {
         .details(
             "A new name creates an entry. Of an existing entry, the fields in the file change. Fields that have the same value \
              in the file as when it was last applied are not changed if they were changed otherwise since. All of the file \
-             is applied, or nothing.",
+             is applied, or nothing. The role must permit to change every kind of entry in the file.",
         )
         .body(body.build())
         .errors(&["INVALID_TOML", "REFUSED", "NOT_REMOVABLE"])

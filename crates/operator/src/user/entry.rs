@@ -9,6 +9,7 @@ use crate::kind::Kind;
 use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::{Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
+use hermod_domain::operator_role::OperatorPermission;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -60,6 +61,7 @@ impl FileEntry for WantedUser {
         expected: "expected an e-mail address",
     };
     const IN_NAME: &'static [&'static str] = &["email"];
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = User;
 
     fn name(&self) -> String {

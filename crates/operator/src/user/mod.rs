@@ -16,6 +16,7 @@ pub mod use_cases;
 use crate::http::routes::{Routes, doc};
 use crate::refusal::{OperatorRefusal, ProvisionError, ProvisionRefusal};
 use crate::user::use_cases::{invite_user, reset_second_factor};
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::password::WeakPassword;
 use hermod_gateway::gateway::LoadCatalogueError;
 use hermod_gateway::live_status::MailQueueFull;
@@ -147,7 +148,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                  another password and works for an hour. If the user is in other accounts already, `starts_afresh` is true: \
                  using the link ends all sessions, replaces the password and removes the second factor.",
             )
-            .errors(&["INVALID_FIELD", "NOT_FOUND", "REFUSED"]),
+            .errors(&["INVALID_FIELD", "NOT_FOUND", "REFUSED"])
+            .least(OperatorPermission::Operations),
     );
     routes.post(
         "/users/{name}/reset-second-factor",
@@ -157,6 +159,7 @@ pub(crate) fn routes(routes: &mut Routes) {
                 "For a user who has lost phone and recovery codes: afterwards the password is enough. Make sure that it is the \
                  user who asks. Sessions stay open.",
             )
-            .errors(&["NOT_FOUND", "REFUSED"]),
+            .errors(&["NOT_FOUND", "REFUSED"])
+            .least(OperatorPermission::Operations),
     );
 }

@@ -1,5 +1,6 @@
 //! An account's webhooks: endpoints, events, attempts, replays, the signing secret.
 
+use crate::views::masking::MessageText;
 use crate::views::paging::{Limit, Paged, RowNumber};
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
@@ -147,8 +148,8 @@ pub struct AttemptView {
     pub status: Option<u16>,
     /// Why there was no response.
     pub failure: Option<String>,
-    /// The beginning of the response body.
-    pub answer: String,
+    /// The beginning of the response body, which can repeat the text or the number of the message.
+    pub answer: MessageText,
 }
 
 impl From<WebhookAttempt> for AttemptView {
@@ -162,7 +163,7 @@ impl From<WebhookAttempt> for AttemptView {
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             status,
             failure,
-            answer: String::from_utf8_lossy(&response).into_owned(),
+            answer: String::from_utf8_lossy(&response).into_owned().into(),
         }
     }
 }
@@ -176,7 +177,7 @@ pub struct WebhookTestView {
     /// Why there was no response.
     pub failure: Option<String>,
     /// The beginning of the response body.
-    pub answer: String,
+    pub answer: MessageText,
     /// The body that was posted; empty if nothing was.
     pub body: String,
 }

@@ -3,7 +3,8 @@
 use crate::openapi_check;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request};
+use axum::http::request::Builder;
+use axum::http::{HeaderMap, Request, Response};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
@@ -108,6 +109,14 @@ impl Reply {
     }
 }
 
+/// Begins a request with this token.
+pub(crate) fn request(token: &str, method: &str, path: &str) -> Builder {
+    Request::builder()
+        .method(method)
+        .uri(format!("/operator/v1{path}"))
+        .header("Authorization", format!("Bearer {token}"))
+}
+
 impl ApiFixture {
     pub(crate) async fn open() -> ApiFixture {
         ApiFixture::open_with(SETUP).await
@@ -181,19 +190,22 @@ impl ApiFixture {
 
     /// Sends a request. Its header X-Caller is the address of the TCP peer; without it, the request came from
     /// this process.
-    pub(crate) async fn send(&self, mut request: Request<Body>) -> Reply {
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let (head, body) = self.respond(request).await.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Reply { status: head.status.as_u16(), headers: head.headers, text, body }
+    }
+
+    /// Sends a request. Returns the response, whose body may have no end.
+    pub(crate) async fn respond(&self, mut request: Request<Body>) -> Response<Body> {
         if let Some(caller) = request.headers().get("x-caller") {
             let caller = caller.to_str().unwrap().parse().unwrap();
             let connection = ConnectionInfo::new(caller, Arc::default(), self.gateway.clock.clone());
             request.extensions_mut().insert(connection);
         }
-        let service = TowerToHyperService::new(self.router.clone());
-        let response = service.call(request).await.unwrap();
-        let (head, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Reply { status: head.status.as_u16(), headers: head.headers, text, body }
+        TowerToHyperService::new(self.router.clone()).call(request).await.unwrap()
     }
 
     /// Sends a GET whose response is read as it arrives. Returns its status and its body.
@@ -233,10 +245,7 @@ impl ApiFixture {
     }
 
     pub(crate) async fn call(&self, method: &str, path: &str, kind: &str, body: impl Into<Body>) -> Reply {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("/operator/v1{path}"))
-            .header("Authorization", format!("Bearer {TOKEN}"));
+        let mut request = request(TOKEN, method, path);
         if !kind.is_empty() {
             request = request.header("Content-Type", kind);
         }

@@ -37,6 +37,7 @@ async fn start_with(apart: bool, change: impl FnOnce(&mut Config)) -> Started {
     let operations = if apart { Some(listener().await.unwrap()) } else { None };
     let addresses =
         (http.local_addr().unwrap(), operations.as_ref().map(|bound| bound.local_addr().unwrap()));
+    let operations = operations.map(|socket| (socket, None));
     let opened = open(&config, &clock).unwrap();
     let token = find(&config).unwrap();
     let options = GatewayOptions {

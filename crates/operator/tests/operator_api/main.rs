@@ -19,6 +19,7 @@ mod queues;
 mod record;
 mod record_queries;
 mod restore;
+mod roles;
 mod routes;
 mod unassigned_inbound;
 mod webhooks;

@@ -12,7 +12,7 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::shown_number::NumberKind;
-use hermod_operator::audit_log::{AuditLogQuery, AuditRowView, list_audit_log};
+use hermod_operator::audit_log::{AuditLogQuery, AuditRowView, REASON_GIVEN, list_audit_log};
 use hermod_operator::views::paging::{Limit, Page, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
@@ -84,7 +84,7 @@ pub(super) async fn list(
             let shown = portal.gateway.numbers.show(NumberKind::AuditRow, next);
             format!("{}?before={shown}{same}", shell.path("audit"))
         }),
-        rows: found.items.into_iter().map(row).collect(),
+        rows: found.items.into_iter().filter(is_change).map(row).collect(),
         action: Select::new(ACTIONS, &action),
         who: Field::new(who),
         since: Field { value: since, error },
@@ -92,6 +92,11 @@ pub(super) async fn list(
         shell,
     };
     Ok(page_with_status(status, &audit))
+}
+
+/// Whether a row is about a change. The reasons for which operators look at messages are the operator's own.
+fn is_change(view: &AuditRowView) -> bool {
+    view.action != REASON_GIVEN
 }
 
 fn row(view: AuditRowView) -> AuditedChange {
@@ -163,5 +168,21 @@ mod tests {
         };
         assert_eq!(changes(&json!({ "revoked": [false, true] })), [expect]);
         assert_eq!(changes(&Value::Null), []);
+    }
+
+    #[test]
+    fn reason_of_an_operator_is_not_shown_to_customers() {
+        let row = |action: &str| AuditRowView {
+            number: 7,
+            at: "2026-11-15T09:30:00Z".to_owned(),
+            by: "operator ann".to_owned(),
+            from: String::new(),
+            action: action.to_owned(),
+            subject: "GET /messages".to_owned().into(),
+            account: Some("shop".to_owned()),
+            detail: json!({ "reason": "ticket 4711" }),
+            hash: String::new(),
+        };
+        assert!(is_change(&row("key.update")) && !is_change(&row(REASON_GIVEN)));
     }
 }

@@ -68,7 +68,7 @@ fn row(member: &Member, view: ReviewView, compose: Option<String>, now: Timestam
         at: time(&view.opened_at).unwrap_or(Time(0)),
         from: view.from,
         to: member.shown_number(Some(view.to)).unwrap_or_default(),
-        text: member.may(Permission::ReadTexts).then_some(view.text),
+        text: member.may(Permission::ReadTexts).then(|| view.text.into()),
         state,
         note: reason.map_or(said.clone(), |reason| format!("{reason}. {said}")),
         send_again: compose.filter(|_| is_valid),

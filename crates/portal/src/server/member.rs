@@ -252,7 +252,8 @@ impl Member {
     }
 
     /// Shows a phone number as the role may see it.
-    pub(super) fn shown_number(&self, number: Option<String>) -> Option<String> {
+    pub(super) fn shown_number(&self, number: Option<impl Into<String>>) -> Option<String> {
+        let number = number.map(Into::into);
         if self.may(Permission::ReadTexts) { number } else { number.map(|number| masked(&number)) }
     }
 }

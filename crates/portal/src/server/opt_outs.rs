@@ -103,7 +103,7 @@ fn own_keywords(portal: &Portal, member: &Member) -> Vec<String> {
 
 fn row(view: OptOutView) -> OptOutRow {
     let OptOutView { number, source, how, at } = view;
-    OptOutRow { number, since: time(&at).unwrap_or(Time(0)), source, how }
+    OptOutRow { number: number.into(), since: time(&at).unwrap_or(Time(0)), source, how }
 }
 
 /// `GET /accounts/{account}/opt-outs.csv`.

@@ -221,7 +221,7 @@ fn test_result(url: &str, view: WebhookTestView) -> TestResult {
             (Chip::new(Tone::Bad, "No response"), format!("{url}: {failure}"))
         }
     };
-    TestResult { state, text, answer, body }
+    TestResult { state, text, answer: answer.into(), body }
 }
 
 /// Returns a status with its usual words, such as `503 Service Unavailable`.

@@ -64,7 +64,7 @@ fn attempt(view: AttemptView) -> EventAttempt {
         took: duration(took_ms),
         result,
         failure: failure.map(|failure| sentence(&failure)),
-        answer,
+        answer: answer.into(),
     }
 }
 

@@ -10,6 +10,7 @@ mod journal;
 mod links;
 mod lookup;
 mod on_postgresql;
+mod operations_tls;
 mod operator;
 mod operator_fixture;
 mod operator_walkthrough;

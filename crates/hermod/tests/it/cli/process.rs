@@ -22,6 +22,7 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
         "HERMOD_OPERATOR_URL",
         "HERMOD_OPERATOR_TOKEN",
         "HERMOD_OPERATOR_TOKEN_FILE",
+        "HERMOD_OPERATOR_CA",
         "HERMOD_PEPPER",
     ] {
         command.env_remove(name);

@@ -74,7 +74,7 @@ fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once(
     let (demo, _) = start_demo(&data);
     let url = std::fs::read_to_string(data.join("operator.url")).unwrap();
     let files = ["ann", "bob"].map(|name| {
-        let added = json(&data, &["operator", "add", name]);
+        let added = json(&data, &["operator", "add", name, "role=finance"]);
         let file = folder.path().join(name);
         std::fs::write(&file, added["secrets"][0]["secret"].as_str().unwrap()).unwrap();
         file
@@ -84,7 +84,7 @@ fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once(
         let (code, out, error) = top_up(file);
         assert_eq!(code, 0, "{out}{error}");
     }
-    let (code, _, error) = run(&["operator", "add", "ann", "--data-dir", path(&data)]);
+    let (code, _, error) = run(&["operator", "add", "ann", "role=finance", "--data-dir", path(&data)]);
     assert!(code == 1 && error.contains("ALREADY_EXISTS"), "{error}");
     command(&data, &["operator", "remove", "ann"]);
     let (code, _, error) = top_up(&files[0]);

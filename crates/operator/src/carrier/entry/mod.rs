@@ -18,6 +18,7 @@ use hermod_domain::carrier::{
 };
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Period;
 use hermod_gateway::secrets::Secret;
 use hermod_gateway::secrets::sealed;
@@ -176,6 +177,7 @@ impl FileEntry for WantedCarrier {
     const COLUMNS: &'static [&'static str] =
         &["address", "tls", "system_id", "window", "rate", "links", "draining", "disabled"];
     const SECRET: Option<&'static str> = Some("password");
+    const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     type Document = Carrier;
 
     fn name(&self) -> String {

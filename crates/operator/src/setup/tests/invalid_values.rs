@@ -56,6 +56,7 @@ const SETUP: &str = r#"
     email = "ann@example.com"
     [[operator]]
     name = "ann"
+    role = "reader"
 "#;
 
 /// The fields that identify an entry, which a partial entry has.
@@ -220,7 +221,7 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
         (Kind::Key, "expires_at"),
         (Kind::Route, "in_doubt fail_over_after"),
         (Kind::Price, ""),
-        (Kind::Operator, ""),
+        (Kind::Operator, "until"),
         (Kind::Account, "terms suspended smpp_rate dlr_webhook inbound_webhook warn_below urgent_below"),
         (
             Kind::Connection,
