@@ -2,8 +2,9 @@
 //! transaction.
 
 use crate::batch::{Batch, FreshPart};
+use crate::entry_uses;
 use crate::mo::conversations;
-use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
+use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job, NumberedEntry, Usage};
 use crate::state::lanes::Placed;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
@@ -32,6 +33,7 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
         Ok(alias) => alias,
         Err(refused) => return Ok(refused),
     };
+    note_uses(batch, acceptance)?;
     if let Some(key) = &acceptance.key {
         batch.state.keys.claim(key, message);
     }
@@ -51,6 +53,17 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
     batch.results.tally.accepted += 1;
     batch.accepted_parts += u64::from(*parts);
     Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
+}
+
+/// Fails if the account, the connection or the carrier was removed since the message was checked.
+fn note_uses(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<(), TableError> {
+    let Acceptance { account, connection, carrier, .. } = acceptance;
+    let entries = [
+        NumberedEntry::Account(*account),
+        NumberedEntry::Connection(*connection),
+        NumberedEntry::Carrier(*carrier),
+    ];
+    entries.into_iter().try_for_each(|entry| entry_uses::note(batch, entry, Usage::Message))
 }
 
 /// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks

@@ -12,6 +12,7 @@ use crate::state::concat_references::ConcatReferences;
 use crate::state::day_totals::Today;
 use crate::state::deferred::Deferred;
 use crate::state::delivery_figures::DeliveryStats;
+use crate::state::entry_uses::EntryUses;
 use crate::state::event_numbers::EventNumbers;
 use crate::state::idempotency_keys::IdempotencyKeys;
 use crate::state::lanes::Lanes;
@@ -54,6 +55,7 @@ pub struct EngineState {
     pub carrier_ids: CarrierIdIndex,
     pub parked: Parked,
     pub delivery: DeliveryStats,
+    pub entry_uses: EntryUses,
     pub deferred: Deferred,
     pub queues: Queues,
     pub references: ConcatReferences,

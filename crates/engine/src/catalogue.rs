@@ -3,13 +3,15 @@
 
 use crate::batch::Batch;
 use crate::customer_requests;
+use crate::entry_uses;
 use crate::ledger;
 use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
 use crate::tables::{RowChange, TableError};
 use crate::user_tokens;
 
 /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused, a name is
-/// taken, the one-time link of the change was used before or the customer's request is not open.
+/// taken, the one-time link of the change was used before, the customer's request is not open, or an entry that is to be
+/// removed is in use. Fails if an entry has the number of a removed one.
 pub fn change(
     batch: &mut Batch<'_>,
     change: &CatalogueChange,
@@ -31,12 +33,17 @@ pub fn change(
     {
         return Ok(Err(CatalogueRefusal::RequestEnded));
     }
+    if let Some(entry_use) = entry_uses::find_use(batch, remove) {
+        return Ok(Err(CatalogueRefusal::InUse(entry_use)));
+    }
     for (kind, id) in remove {
         if batch.tables.read()?.has_catalogue_entry(kind, *id)? {
             batch.tables.write(RowChange::<CatalogueRow>::Delete((kind.clone(), *id)));
+            entry_uses::remove(batch, kind, *id);
         }
     }
     for row in put {
+        entry_uses::check_present(batch, &row.kind, row.id)?;
         batch.tables.write(RowChange::Put(row.clone()));
     }
     for entry in entries {

@@ -1,9 +1,10 @@
 //! Requests of customers to the operator: made, and ended once. An accepted request ends in the batch that makes its change.
 
 use crate::batch::Batch;
+use crate::entry_uses;
 use crate::ops::{
     CUSTOMER_REQUESTS_KEPT_MAX, CustomerRequest, CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest,
-    OPEN_CUSTOMER_REQUESTS_MAX,
+    NumberedEntry, OPEN_CUSTOMER_REQUESTS_MAX, Usage,
 };
 use crate::tables::{RowChange, TableError};
 use hermod_domain::customer_request::CustomerRequestState;
@@ -19,6 +20,10 @@ pub fn make(batch: &mut Batch<'_>, new: &NewCustomerRequest) -> Result<MadeCusto
     }
     if open().count() >= OPEN_CUSTOMER_REQUESTS_MAX {
         return Ok(MadeCustomerRequest::TooMany);
+    }
+    let connection = new.connection.map(NumberedEntry::Connection);
+    for entry in [Some(NumberedEntry::Account(new.account)), connection].into_iter().flatten() {
+        entry_uses::note(batch, entry, Usage::CustomerRequest)?;
     }
     // The newest come first.
     let mut ended = kept.iter().rev().filter(|request| !request.is_open());

@@ -3,7 +3,8 @@
 //! next, and whether the route allows it, is decided by the gateway.
 
 use crate::batch::Batch;
-use crate::ops::{Move, TargetCarrier};
+use crate::entry_uses;
+use crate::ops::{Move, NumberedEntry, TargetCarrier, Usage};
 use crate::progress::{self, Applied, Wait};
 use crate::set_aside;
 use crate::state::deferred::DuePart;
@@ -38,7 +39,7 @@ pub fn after_errors(
     if failures < FAILURES_BEFORE_FAILOVER
         || !ours
         || to.carrier == key.carrier
-        || has_refused(batch, key, to.carrier)?
+        || cannot_have(batch, key, to.carrier)?
     {
         return Ok(false);
     }
@@ -59,7 +60,7 @@ pub fn after_throttling(
     if batch.now < key.message.accepted_at().plus(THROTTLED_WAIT_MAX)
         || to.carrier == key.carrier
         || has_failed_over(batch, key)?
-        || has_refused(batch, key, to.carrier)?
+        || cannot_have(batch, key, to.carrier)?
     {
         return Ok(false);
     }
@@ -101,7 +102,7 @@ pub fn after_refusal(
     let others = || parts.iter().filter(|other| other.part != part);
     let on_their_way = others().any(|other| other.now.state == PartState::Sending);
     let ours = others().all(|other| is_movable(other, batch.now) || other.now.state == PartState::Sending);
-    if !ours || to.carrier == key.carrier || has_refused(batch, key, to.carrier)? {
+    if !ours || to.carrier == key.carrier || cannot_have(batch, key, to.carrier)? {
         return Ok(false);
     }
     let attempts = refused.attempts + 1;
@@ -124,7 +125,11 @@ pub fn after_refusal(
     Ok(true)
 }
 
-fn has_refused(batch: &Batch<'_>, key: MessageKey, carrier: CarrierId) -> Result<bool, TableError> {
+/// Whether a carrier refused a message, or was removed since it was chosen.
+fn cannot_have(batch: &Batch<'_>, key: MessageKey, carrier: CarrierId) -> Result<bool, TableError> {
+    if entry_uses::is_removed(batch, NumberedEntry::Carrier(carrier)) {
+        return Ok(true);
+    }
     batch.tables.read()?.has_refused(key.message, carrier)
 }
 
@@ -142,7 +147,8 @@ pub fn move_waiting(batch: &mut Batch<'_>, moves: &[Move], now: Timestamp) -> Re
         let (key, to) = (key_before(a_move), a_move.to);
         let parts = set_aside::read_parts(batch, key)?;
         let ours = parts.iter().all(|part| is_movable(part, batch.now));
-        if parts.is_empty() || !ours || key.carrier == to.carrier {
+        let is_removed = entry_uses::is_removed(batch, NumberedEntry::Carrier(to.carrier));
+        if parts.is_empty() || !ours || key.carrier == to.carrier || is_removed {
             continue;
         }
         move_parts(batch, key, &parts, to, None)?;
@@ -164,6 +170,7 @@ fn move_parts(
     let there = MessageKey { carrier: to.carrier, ..key };
     let in_parts = batch.tables.read()?.message_parts(message);
     let Some(in_parts) = set_aside::if_unreadable(batch, key, in_parts)? else { return Ok(()) };
+    entry_uses::note(batch, NumberedEntry::Carrier(to.carrier), Usage::Message)?;
     batch.tables.write(PartChange::Move { key, to: to.carrier, due_at });
     batch.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole: to.whole });
     let submits = if to.whole { 1 } else { in_parts };

@@ -2,8 +2,11 @@
 //! balance and credit in use are their sums.
 
 use crate::batch::Batch;
+use crate::entry_uses;
 use crate::maps::HashMap;
-use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
+use crate::ops::{
+    Balance, LedgerEntry, LedgerKind, LedgerRow, NumberedEntry, PostOutcome, PostRefusal, Usage,
+};
 use crate::state::audit_log::UnloggedPosting;
 use crate::tables::{MessageKey, Posting, RowChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
@@ -21,7 +24,12 @@ pub struct PlannedRefund {
 pub fn post(batch: &mut Batch<'_>, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
     let before = batch.state.balances.of(entry.account);
     let posted = posted_before(batch, entry)?;
-    Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
+    let judged = judge(entry, before, posted.as_ref().map(Posted::from));
+    if let Ok(Judged::New { .. }) = judged {
+        batch.advance_to(entry.now);
+        entry_uses::note(batch, NumberedEntry::Account(entry.account), Usage::LedgerEntry)?;
+    }
+    Ok(match judged {
         Err(refusal) => PostOutcome::Refused(refusal),
         Ok(Judged::Repeated) => {
             let entry = posted.map(|posted| posted.id).expect("a repeated entry was posted before");

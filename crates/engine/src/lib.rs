@@ -44,6 +44,7 @@ pub mod webhooks;
 pub mod audit_log;
 pub mod catalogue;
 pub mod customer_requests;
+pub mod entry_uses;
 pub mod ledger;
 pub mod reviews;
 pub mod user_tokens;

@@ -1,6 +1,8 @@
 //! Opts recipients out of an account's messages, and in again.
 
 use crate::batch::Batch;
+use crate::entry_uses;
+use crate::ops::{NumberedEntry, Usage};
 use crate::tables::{OptOut, RowChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
@@ -11,6 +13,7 @@ pub fn add(batch: &mut Batch<'_>, entry: &OptOut) -> Result<bool, TableError> {
     batch.advance_to(entry.now);
     let is_new = batch.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
     if is_new {
+        entry_uses::note(batch, NumberedEntry::Account(entry.account), Usage::OptOut)?;
         batch.tables.write(RowChange::Add(entry.clone()));
     }
     batch.state.opt_outs.add(entry.account);

@@ -14,6 +14,7 @@ use crate::state::concat_references::ConcatReferences;
 use crate::state::day_totals::Today;
 use crate::state::deferred::{Deferred, DeferredLane};
 use crate::state::delivery_figures::DeliveryStats;
+use crate::state::entry_uses::EntryUses;
 use crate::state::event_numbers::EventNumbers;
 use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
 use crate::state::lanes::{JOBS_IN_MEMORY_MAX, Lanes};
@@ -63,6 +64,7 @@ impl EngineState {
             carrier_ids: CarrierIdIndex::load(tables)?,
             parked: Parked::load(tables)?,
             delivery: DeliveryStats::default(),
+            entry_uses: EntryUses::load(tables)?,
             deferred: Deferred::default(),
             queues: Queues::default(),
             recent_traffic: RecentTraffic::default(),
@@ -94,6 +96,7 @@ impl EngineState {
         self.keys.committed();
         self.parked.committed();
         self.delivery.committed(now);
+        self.entry_uses.committed();
         if now > Timestamp::EPOCH {
             self.last_time = now;
         }
@@ -121,6 +124,7 @@ impl EngineState {
         self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();
+        self.entry_uses.rolled_back();
         self.audit_log.rolled_back();
         self.claims_left = false;
         self.continue_at = None;
@@ -171,6 +175,7 @@ impl EngineState {
         };
         compare("balances", &self.balances.rows(), &fresh.balances.rows());
         compare("aliases", &self.aliases.rows(), &fresh.aliases.rows());
+        compare("uses of entries", &self.entry_uses.rows(), &fresh.entry_uses.rows());
         compare("queues", &self.queues.rows(), &fresh.queues.rows());
         compare("parked receipts", &self.parked.rows(), &fresh.parked.rows());
         compare("unfinished MO messages", &self.mo_parts.rows(), &fresh.mo_parts.rows());

@@ -2,7 +2,10 @@
 //! it is submitted. The writer decides whether a text is held, so that concurrent submits open one case.
 
 use crate::batch::Batch;
-use crate::ops::{APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, Screened, Screening};
+use crate::entry_uses;
+use crate::ops::{
+    APPROVAL_LASTS, NumberedEntry, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, Screened, Screening, Usage,
+};
 use crate::tables::{ReviewCase, ReviewCounter, ReviewState, RowChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -60,6 +63,7 @@ fn open_case(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, Ta
     if has_too_many_open(batch, screened.account)? {
         return Ok(Screening::Held { case: None });
     }
+    entry_uses::note(batch, NumberedEntry::Account(screened.account), Usage::Review)?;
     let id = batch.state.last_ids.next_review();
     let Screened { account, from, to, text, digest, rules, now } = screened.clone();
     batch.tables.write(RowChange::Add(ReviewCase {

@@ -275,6 +275,10 @@ impl WantedAccount {
         draft: &mut Draft<'_>,
         of_file: bool,
     ) -> Result<(), ProvisionRefusal> {
+        if !draft.has(Kind::Account, &self.name) {
+            // It was removed, and the file does not create it again.
+            return Ok(());
+        }
         let mentioned = ["sender", "account", "state"].map(str::to_owned).into();
         for sender in self.senders.iter().copied() {
             let wanted = WantedSender::approved(sender, &self.name);

@@ -2,7 +2,7 @@
 //! durable, it ends the process instead of returning an error.
 
 use crate::journal::{JournalError, TWO_HISTORIES};
-use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
+use hermod_engine::ops::{CatalogueRefusal, EntryRemoved, EntryUse, PostRefusal};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,10 @@ pub enum StoreError {
     EntryRefused(PostRefusal),
     #[error("nothing was changed: another {kind} is named {name:?}; choose another name")]
     NameTaken { kind: String, name: String },
+    #[error("{kind} {id} cannot be removed, because it was used", kind = .0.kind, id = .0.id)]
+    EntryInUse(EntryUse),
+    #[error("nothing was done: {0} meanwhile; retry later, with the setup as it is then")]
+    EntryRemoved(#[from] EntryRemoved),
     #[error("this link was used before or has expired; request a new one")]
     LinkSpent,
     #[error("the request was accepted, declined or withdrawn before")]
@@ -169,6 +173,7 @@ impl From<CatalogueRefusal> for StoreError {
             CatalogueRefusal::NameTaken { kind, name } => StoreError::NameTaken { kind, name },
             CatalogueRefusal::LinkSpent => StoreError::LinkSpent,
             CatalogueRefusal::RequestEnded => StoreError::RequestEnded,
+            CatalogueRefusal::InUse(entry_use) => StoreError::EntryInUse(entry_use),
         }
     }
 }

@@ -110,6 +110,8 @@ pub enum Unavailable {
     KeyInFlight,
     /// The memory for large request bodies is used up.
     BodiesFull,
+    /// The operator removed the connection, or the carrier of the route, while the request was processed.
+    SetupChanged,
 }
 
 /// Whether the same request can succeed later without a change.
@@ -249,6 +251,7 @@ impl Unavailable {
                 "An earlier request with this idempotency key is still being processed."
             }
             Unavailable::BodiesFull => "Too many large requests are arriving.",
+            Unavailable::SetupChanged => "The operator changed the setup at this moment.",
         }
     }
 }

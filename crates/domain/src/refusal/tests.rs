@@ -155,6 +155,7 @@ fn temporary_refusal_says_when_to_retry() {
         (Unavailable::Held, "The gateway is held for maintenance."),
         (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being processed."),
         (Unavailable::BodiesFull, "Too many large requests are arriving."),
+        (Unavailable::SetupChanged, "The operator changed the setup at this moment."),
     ] {
         check(
             Refusal::GatewayUnavailable { cause, retry_after_s: 5 },

@@ -2,9 +2,11 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
+use crate::entry_uses;
 use crate::mo;
 use crate::ops::{
-    CarrierIdQuery, LinkBatch, LinkId, LinkKind, LinkNumber, ReceiptRecord, RecordedReceipt, SubmitResponse,
+    CarrierIdQuery, LinkBatch, LinkId, LinkKind, LinkNumber, NumberedEntry, ReceiptRecord, RecordedReceipt,
+    SubmitResponse, Usage,
 };
 use crate::read_ahead::ReadPlan;
 use crate::receipt;
@@ -76,6 +78,17 @@ impl Command for LinkBatch {
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;
         batch.advance_to(*now);
+        let entry = NumberedEntry::Carrier(*carrier);
+        if entry_uses::is_removed(batch, entry) {
+            // The link is being closed. What it received gets no response.
+            return Ok(());
+        }
+        if !inbound.is_empty() {
+            entry_uses::note(batch, entry, Usage::InboundMessage)?;
+        }
+        if !receipts.is_empty() {
+            entry_uses::note(batch, entry, Usage::Receipt)?;
+        }
         if responses.iter().any(|record| record.response == SubmitResponse::Throttled) {
             // The carrier throttles the link: slots that it granted before are void.
             batch.state.lanes.revoke(*carrier, *link);

@@ -257,6 +257,7 @@ pub fn finish(batch: &mut Batch<'_>) -> Result<(), TableError> {
     crate::webhooks::write_last_number(batch);
     batch.state.keys.write(batch.tables);
     batch.state.balances.write(batch.tables);
+    batch.state.entry_uses.write(batch.tables);
     batch.state.aliases.write(batch.tables);
     batch.state.today.write(batch.tables);
     batch.keep_steps();

@@ -2,8 +2,9 @@
 //! and its report. A message without an owner is kept for the operator, and one that the operator blocks is dropped.
 
 use crate::batch::Batch;
+use crate::entry_uses;
 use crate::mo::{conversations, inbound};
-use crate::ops::{InboundRecord, ReportContent};
+use crate::ops::{InboundRecord, NumberedEntry, ReportContent, Usage};
 use crate::opt_outs;
 use crate::report::{self, ReportChannel};
 use crate::tables::{Conversation, InboundRow, OptOut, RowChange, TableError, UnassignedRow, Wire};
@@ -94,10 +95,15 @@ fn apply_stop(batch: &mut Batch<'_>, owner: Option<Owner>, mo: &ReceivedMo) -> R
     }
 }
 
-/// Returns the owner of a message: the account that the number or keyword belongs to, or else the account of the
-/// last conversation. On a shared number with a default account, the conversation decides only about opt-out
-/// keywords.
+/// Returns the owner of a message; none if the operator has removed it and the setup that is in force has it still.
 fn find_owner(batch: &Batch<'_>, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
+    let owner = named_owner(batch, mo)?;
+    Ok(owner.filter(|owner| !entry_uses::is_removed(batch, NumberedEntry::Account(owner.account))))
+}
+
+/// Returns the owner that the setup in force names: the account that the number or keyword belongs to, or else the account of
+/// the last conversation. On a shared number with a default account, the conversation decides only about opt-out keywords.
+fn named_owner(batch: &Batch<'_>, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
     let to = number_of(&mo.destination);
     let owned = |account| Owner { account, connection: None };
     let otherwise = match batch.catalogue.find_owner(&to, &mo.whole.text) {
@@ -139,8 +145,10 @@ pub fn deliver_to(
     )?;
     let over_smpp = connection
         .filter(|connection| batch.catalogue.can_receive_mo(*connection))
-        .or_else(|| batch.catalogue.inbound_connection(account));
+        .or_else(|| batch.catalogue.inbound_connection(account))
+        .filter(|connection| !entry_uses::is_removed(batch, NumberedEntry::Connection(*connection)));
     if let Some(connection) = over_smpp {
+        entry_uses::note(batch, NumberedEntry::Connection(connection), Usage::InboundMessage)?;
         report::write(
             batch,
             account,

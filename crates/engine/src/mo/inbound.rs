@@ -2,7 +2,8 @@
 //! commits them in order, so a reader that has seen a number has seen all lower ones.
 
 use crate::batch::Batch;
-use crate::ops::{Inbound, InboundRecord};
+use crate::entry_uses;
+use crate::ops::{Inbound, InboundRecord, NumberedEntry, Usage};
 use crate::tables::{InboundCounter, InboundRow, RowChange, TableError};
 use crate::webhooks;
 
@@ -31,6 +32,7 @@ pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord
 /// Stores an MO message under the account's next number, with its webhook event.
 pub fn add(batch: &mut Batch<'_>, row: InboundRow) -> Result<InboundRecord, TableError> {
     let InboundRow { account, message, received_at, .. } = row;
+    entry_uses::note(batch, NumberedEntry::Account(account), Usage::InboundMessage)?;
     let before = batch.tables.read()?.inbound_counter(account)?;
     let id = before.map_or(0, |before| before.last) + 1;
     let newest = before.map_or(message, |before| before.newest.max(message));

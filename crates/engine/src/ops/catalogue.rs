@@ -1,7 +1,7 @@
 //! Entries of the setup, and changes of them.
 
 use crate::ops::Hidden;
-use crate::ops::{CustomerRequestEnd, LedgerEntry, PostRefusal, TokenChange};
+use crate::ops::{CustomerRequestEnd, EntryUse, LedgerEntry, PostRefusal, TokenChange};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -32,7 +32,8 @@ impl fmt::Debug for CatalogueRow {
 pub struct CatalogueChange {
     /// Entries that are added or replaced.
     pub put: Vec<CatalogueRow>,
-    /// Entries that are removed, by kind and id, before any is added: their names are free at once.
+    /// Entries that are removed, by kind and id, before any is added: their names are free at once. A [`NumberedEntry`] that was
+    /// ever used is not removed, and the number of a removed one is never used again.
     pub remove: Vec<(String, u32)>,
     /// Ledger entries, such as the opening balances of new accounts. If one is refused, the whole change is.
     pub entries: Vec<LedgerEntry>,
@@ -56,6 +57,8 @@ pub enum CatalogueRefusal {
     LinkSpent,
     /// The customer's request was accepted, declined or withdrawn before.
     RequestEnded,
+    /// An entry that is to be removed is in use.
+    InUse(EntryUse),
 }
 
 /// What a provision file said about one entry when it was last applied. Only the gateway reads the body.

@@ -4,6 +4,7 @@
 mod catalogue;
 mod customer_request;
 mod delivery;
+mod entry_use;
 mod inbound;
 mod link;
 mod message;
@@ -22,6 +23,7 @@ pub use customer_request::{
     OPEN_CUSTOMER_REQUESTS_MAX,
 };
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
+pub use entry_use::{EntryRemoved, EntryUse, NumberedEntry, Usage};
 pub use inbound::{
     CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound,
     InboundParties, InboundRecord, MoMessage, MoRecord, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT,

@@ -10,6 +10,7 @@ pub mod concat_references;
 pub mod day_totals;
 pub mod deferred;
 pub mod delivery_figures;
+pub mod entry_uses;
 pub mod event_numbers;
 pub mod idempotency_keys;
 pub mod lanes;

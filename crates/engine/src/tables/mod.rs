@@ -15,6 +15,7 @@ mod columns;
 mod conversations;
 mod delivery_figures;
 mod described;
+mod entry_uses;
 mod erasure;
 mod error;
 mod given_up_reports;
@@ -51,6 +52,7 @@ pub use columns::{Column, ColumnKind, ColumnReader, ColumnValue, OnlyRow, Stored
 pub use conversations::*;
 pub use delivery_figures::*;
 pub use described::{ColumnRange, RowChange, RowChanges, StoredRow, TableDescription};
+pub use entry_uses::*;
 pub use erasure::*;
 pub use error::{TableError, Unreadable};
 pub use given_up_reports::*;
@@ -95,6 +97,7 @@ macro_rules! with_described {
             CustomerRequestRows,
             DayTotalRows,
             DeliveryFigureRows,
+            EntryUseRows,
             ErasureRows,
             GivenUpReportRows,
             IdempotencyKeyRows,

@@ -46,6 +46,7 @@ fn refusal_of(fault: &StoreError) -> Refusal {
         StoreError::QueueFull(_) | StoreError::ReadTooLong => (Unavailable::QueueFull, RETRY_SOON_S),
         StoreError::DiskLow => (Unavailable::DiskLow, RETRY_LATER_S),
         StoreError::Closed => (Unavailable::Draining, RETRY_LATER_S),
+        StoreError::EntryRemoved(_) => (Unavailable::SetupChanged, RETRY_SOON_S),
         // Any other error is internal; the operation was not done.
         _ => {
             tracing::error!(%fault, "Store operation failed");

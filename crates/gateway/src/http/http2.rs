@@ -1,11 +1,11 @@
 //! Serves HTTP/2 connections, which a client chooses in the TLS handshake. Routes, limits and timeouts are those of HTTP/1.1;
 //! the timeouts of a body apply to each request, because requests share the connection.
 
-use super::limits::HttpLimits;
+use super::limits::{HttpLimits, LAST_READ};
 use super::no_answer::{self, NoAnswer};
 use super::streamed_body;
 use super::timeouts::{ConnectionInfo, ConnectionTimeouts, Stage, TimeoutAction};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Moment, within};
 use crate::listeners::ConnectionSlot;
 use crate::workers::Workers;
 use axum::body::Body;
@@ -77,6 +77,10 @@ impl Http2Connection {
                 _ended = serving.as_mut() => return,
                 // GOAWAY: requests on their way are served, the client makes others elsewhere.
                 () = leaving.cancelled(), if !draining => {
+                    // A new connection is closed without GOAWAY until its first octets are read.
+                    if within(LAST_READ, serving.as_mut()).await.is_ok() {
+                        return;
+                    }
                     draining = true;
                     serving.as_mut().graceful_shutdown();
                     timer.set(clock.sleep_until(clock.moment().plus(limits.drain_max)));

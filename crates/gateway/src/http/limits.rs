@@ -3,6 +3,9 @@
 use crate::config;
 use std::time::Duration;
 
+/// How long a connection is read once more before it is closed, in real time: until the runtime has learnt of all that had arrived.
+pub(super) const LAST_READ: Duration = Duration::from_millis(50);
+
 /// Limits from the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpLimits {

@@ -4,14 +4,14 @@
 use super::admission::Admission;
 use super::framing::TwoLengths;
 use super::http2::{self, Http2Connection};
-use super::limits::HttpLimits;
+use super::limits::{HttpLimits, LAST_READ};
 use super::listener::{HttpListener, Security};
 use super::no_answer::{self, NoAnswer};
 use super::observed_stream::ObservedStream;
 use super::raw_heads::{LengthHeaders, RawHeads};
 use super::streamed_body;
 use super::timeouts::{ConnectionInfo, Stage, TimeoutAction};
-use crate::clock::Clock;
+use crate::clock::{Clock, within};
 use crate::listeners::{
     ACCEPT_PAUSE, ConnectionSlot, Counted, TrustedProxies, set_socket_options, tls_handshake,
 };
@@ -19,14 +19,15 @@ use crate::workers::Workers;
 use axum::Router;
 use axum::http::header::{CONNECTION, TRANSFER_ENCODING};
 use axum::http::{HeaderValue, Request};
-use futures_util::FutureExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use metrics::gauge;
+use std::io::ErrorKind;
 use std::net::IpAddr;
+use std::os::fd::AsFd as _;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -48,19 +49,11 @@ pub async fn serve(
     workers: &Workers,
     limits: HttpLimits,
 ) {
-    let stopping = workers.stopping();
+    let (leaving, stopping) = (workers.leaving(), workers.stopping());
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
     let admission = Admission::new(&listener, limits, clock.clone());
-    let leaving = workers.leaving();
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            // Connections that the kernel has accepted would be reset with the listener.
-            () = leaving.cancelled() => next_connection(&listener, &room, &clock).now_or_never(),
-            accepted = next_connection(&listener, &room, &clock) => Some(accepted),
-        };
-        let Some((stream, peer, permit)) = accepted else { break };
+    let start = |(stream, peer, permit): Accepted| {
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
@@ -79,18 +72,28 @@ pub async fn serve(
         // The accept loop must not wait for a peer: the connection's task reads the PROXY header and performs the handshake.
         let (admission, security) = (admission.clone(), listener.security.clone());
         workers.spawn_named("http/connection", connection.admit_and_run(stream, admission, security));
+    };
+    loop {
+        tokio::select! {
+            biased;
+            () = leaving.cancelled() => break,
+            accepted = next_connection(&listener, &room, &clock) => start(accepted),
+        }
+    }
+    match waiting_connections(&listener, &room) {
+        Ok(waiting) => waiting.into_iter().for_each(start),
+        Err(error) => tracing::warn!(%error, "Connections that waited to be accepted are reset"),
     }
     drop(listener);
     // All permits are back when all connections have ended. The semaphore is never closed.
     let _ = room.acquire_many(limits.connections_max).await;
 }
 
+/// A connection, its peer, and its place among the connections.
+type Accepted = (TcpStream, IpAddr, OwnedSemaphorePermit);
+
 /// Accepts the next connection.
-async fn next_connection(
-    listener: &HttpListener,
-    room: &Arc<Semaphore>,
-    clock: &Clock,
-) -> (TcpStream, IpAddr, OwnedSemaphorePermit) {
+async fn next_connection(listener: &HttpListener, room: &Arc<Semaphore>, clock: &Clock) -> Accepted {
     let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
     loop {
         match listener.socket.accept().await {
@@ -106,6 +109,27 @@ async fn next_connection(
             }
         }
     }
+}
+
+/// Accepts what waits at the listener, which is to be closed: with it the connections would be reset that the kernel has accepted.
+/// Asks the kernel, because the runtime may not know of them yet.
+fn waiting_connections(listener: &HttpListener, room: &Arc<Semaphore>) -> std::io::Result<Vec<Accepted>> {
+    let socket = std::net::TcpListener::from(listener.socket.as_fd().try_clone_to_owned()?);
+    let mut waiting = Vec::new();
+    while let Ok(permit) = room.clone().try_acquire_owned() {
+        let (stream, peer) = match socket.accept() {
+            Ok(accepted) => accepted,
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+            // Usually because there is none.
+            Err(_) => break,
+        };
+        let peer = peer.ip().to_canonical();
+        if listener.admits(peer) {
+            stream.set_nonblocking(true)?;
+            waiting.push((TcpStream::from_std(stream)?, peer, permit));
+        }
+    }
+    Ok(waiting)
 }
 
 struct Connection {
@@ -203,6 +227,10 @@ impl Connection {
                 // On a protocol error or a disconnect hyper has already responded if possible.
                 _ended = serving.as_mut() => return,
                 () = self.stopping.cancelled(), if !draining => {
+                    // A request that has arrived is answered, also if the runtime does not know of it yet.
+                    if within(LAST_READ, serving.as_mut()).await.is_ok() {
+                        return;
+                    }
                     draining = true;
                     serving.as_mut().graceful_shutdown();
                     timer.set(self.clock.sleep_until(self.clock.moment().plus(self.limits.drain_max)));
@@ -257,3 +285,7 @@ fn service_of(
         }
     })
 }
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

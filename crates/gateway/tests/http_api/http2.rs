@@ -236,6 +236,41 @@ async fn gateway_that_leaves_sends_goaway_and_serves_the_request_in_progress() {
     client.ends().await;
 }
 
+/// Sends one request after the other until the server wants no more. Returns how many were answered.
+async fn call_until_gone(client: &Http2Client) -> u32 {
+    let mut answered = 0;
+    loop {
+        match client.call(get("/api/v1/balance")).await {
+            Ok((status, body)) => assert!(matches!(status, 200 | 429), "{status}: {body}"),
+            // It was not sent.
+            Err(error) if error.is_canceled() || error.is_closed() => return answered,
+            Err(error) => panic!("a request got no answer: {error:?}"),
+        }
+        answered += 1;
+    }
+}
+
+#[tokio::test]
+async fn every_request_of_busy_clients_is_answered_while_the_gateway_leaves() {
+    let secured = Secured::start_with(&PROTOCOLS).await;
+    let mut clients = Vec::new();
+    for _ in 0..20 {
+        clients.push(Http2Client::connect(&secured).await);
+    }
+    let left = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        secured.service.workers.leave_within(2 * PATIENCE).await;
+    };
+    let answered = futures_util::future::join_all(clients.iter().map(call_until_gone));
+    let (answered, ()) = tokio::join!(answered, left);
+    assert!(answered.iter().all(|answered| *answered > 0), "{answered:?}");
+    for client in clients {
+        client.ends().await;
+    }
+}
+
 /// Returns the next frame with its head.
 async fn read_frame(client: &mut Client) -> Vec<u8> {
     let head = client.read_bytes(9).await;

@@ -33,8 +33,8 @@ live binds still get receipts and MO messages. A closed account has no access by
 for carriers is sent, held or cancelled, as --waiting says. resume releases everything that is held of the
 account, also by hermod queue hold; --keep-held leaves it.
 
-Money moves with hermod topup, invoice, payment and adjust. An account cannot be removed, because
-messages and money refer to it; close it instead.";
+Money moves with hermod topup, invoice, payment and adjust. An account that was never used can
+be removed. Messages and money refer to any other; close it instead.";
 
 #[derive(Subcommand)]
 pub(super) enum AccountVerb {

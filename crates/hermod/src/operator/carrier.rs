@@ -32,8 +32,8 @@ Examples:
   hermod carrier drain acme
   hermod carrier disable acme
 
-A carrier cannot be removed, because messages refer to it. A disabled carrier has no links, and the
-messages that are routed to it wait. docs/carriers.md describes the fields.";
+A carrier that was never used can be removed; messages refer to any other. A disabled carrier has no
+links, and the messages that are routed to it wait. docs/carriers.md describes the fields.";
 
 #[derive(Subcommand)]
 pub(super) enum CarrierVerb {

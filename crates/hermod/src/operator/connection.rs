@@ -18,8 +18,8 @@ Examples:
   hermod connection set shop-smpp alphabet=latin1 bind_types=transceiver
   hermod connection rotate shop-smpp --overlap 24h
 
-A connection cannot be removed, because messages refer to it; a closed connection rejects all
-requests and binds. Live binds that the changed connection does not allow are unbound at once; a
+A connection that was never used can be removed; messages refer to any other. A closed connection
+rejects all requests and binds. Live binds that the changed connection does not allow are unbound at once; a
 changed password keeps them unless --unbind is given. A system_id without a password gets a
 generated one, which is printed once.";
 

@@ -86,10 +86,11 @@ fn command_of(kind: Kind) -> Command {
             "add",
             format!("Create {}; fails if it exists", kind.with_article()),
         ));
-    if kind.instead_of_removing().is_none() {
-        let about = format!("Remove {}", kind.with_article());
-        command = command.subcommand(verb(kind, "remove", about).arg(name_arg(kind)));
-    }
+    let about = match kind.instead_of_removing() {
+        None => format!("Remove {}", kind.with_article()),
+        Some(_) => format!("Remove {} that was never used", kind.with_article()),
+    };
+    command = command.subcommand(verb(kind, "remove", about).arg(name_arg(kind)));
     for switch in switches(kind) {
         command = command.subcommand(verb(kind, switch.verb, switch.about.to_owned()).arg(name_arg(kind)));
     }

@@ -195,7 +195,7 @@ fn plan_setup(
 }
 
 fn no_change(gateway: &Gateway, rows: Vec<CatalogueRow>) -> Result<Plan, OperatorRefusal> {
-    Ok(setup::prepare_over(rows, &gateway.pepper, &WantedSetup::default(), gateway.clock.now())?)
+    Ok(setup::prepare_over(rows, Vec::new(), &gateway.pepper, &WantedSetup::default(), gateway.clock.now())?)
 }
 
 /// Plans an entry as a whole.
@@ -209,7 +209,7 @@ fn plan_entry(
     let fields: Fields = fields.as_object().cloned().unwrap_or_default();
     let (_, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
-    Ok(setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?)
+    Ok(setup::prepare_over(rows, Vec::new(), &gateway.pepper, &wanted, gateway.clock.now())?)
 }
 
 fn approve_sender(

@@ -180,7 +180,7 @@ fn owner(plan: &Plan, row: &CatalogueRow) -> Option<AccountId> {
         return Some(AccountId::new(account));
     }
     let connection = number("connection")?;
-    let mut rows = plan.rows.values();
+    let mut rows = plan.rows.values().chain(&plan.removed);
     let connection = rows.find(|row| row.kind == Kind::Connection.as_str() && row.id == connection)?;
     owner(plan, connection)
 }

@@ -8,7 +8,9 @@ use crate::refusal::{OperatorRefusal, ProvisionError};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CatalogueChange, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, TokenChange};
+use hermod_store::{
+    CatalogueChange, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError, TokenChange,
+};
 
 /// The reference and note of an account's opening ledger entry.
 const OPENING: &str = "opening balance";
@@ -80,7 +82,12 @@ async fn carry_out_beside(
         request,
     };
     if change != CatalogueChange::default() {
-        store.audited(audited).setup().change(change).await?;
+        let changed = store.audited(audited).setup().change(change).await;
+        return changed.map_err(|error| match error {
+            // It was used since the plan was made.
+            StoreError::EntryInUse(used) => plan.refuse_removal(&used),
+            error => error.into(),
+        });
     }
     Ok(())
 }

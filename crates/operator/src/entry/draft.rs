@@ -19,11 +19,14 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_gateway::secrets::{Pepper, Secret};
-use hermod_store::CatalogueRow;
+use hermod_store::{CatalogueRow, EntryUse};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Entries that are named in the refusal to remove what they refer to.
+const REFERENCES_LISTED_MAX: usize = 10;
 
 /// An entry as in a provision file, with its stored form.
 pub(crate) trait FileEntry: Serialize + DeserializeOwned {
@@ -31,7 +34,7 @@ pub(crate) trait FileEntry: Serialize + DeserializeOwned {
     /// What the entries of this kind are.
     const ABOUT: &'static str;
     const NAME_FORM: NameForm;
-    /// What to do instead of removing one, for kinds that messages and other entries refer to.
+    /// What to do instead of removing one that was used, for kinds that messages and money refer to by number.
     const INSTEAD_OF_REMOVING: Option<&'static str> = None;
     /// The field of its secret, if it can have one.
     const SECRET: Option<&'static str> = None;
@@ -111,6 +114,8 @@ pub(crate) struct Draft<'a> {
     numbers: HashMap<(Kind, String), u32>,
     names: EntryNames,
     highest: HashMap<Kind, u32>,
+    /// The first uses of entries that messages and money refer to, and those that were removed.
+    uses: HashMap<(Kind, u32), EntryUse>,
     written: Vec<(Kind, String)>,
     removed: Vec<CatalogueRow>,
     pub(crate) changes: Vec<Change>,
@@ -137,6 +142,7 @@ impl<'a> Draft<'a> {
             numbers: HashMap::new(),
             names: EntryNames::default(),
             highest: HashMap::new(),
+            uses: HashMap::new(),
             written: Vec::new(),
             removed: Vec::new(),
             changes: Vec::new(),
@@ -155,6 +161,16 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
+    /// Adds what is known of the uses of entries, removed ones included: no new entry gets the number of any of them.
+    pub(crate) fn add_uses(&mut self, uses: Vec<EntryUse>) {
+        for entry_use in uses {
+            let Some(kind) = Kind::named(&entry_use.kind) else { continue };
+            let highest = self.highest.entry(kind).or_default();
+            *highest = entry_use.id.max(*highest);
+            self.uses.insert((kind, entry_use.id), entry_use);
+        }
+    }
+
     /// Returns the number of a name; a new name gets the next number, a new user one that nothing can be concluded from.
     pub(crate) fn number(&mut self, kind: Kind, name: &str) -> u32 {
         let place = (kind, name.to_owned());
@@ -171,6 +187,11 @@ impl<'a> Draft<'a> {
         self.names.0.insert((kind, number), place.1.clone());
         self.numbers.insert(place, number);
         number
+    }
+
+    /// Forgets the number of a name without an entry, so that nothing can refer to it.
+    pub(crate) fn forget_number(&mut self, kind: Kind, name: &str) {
+        self.numbers.remove(&(kind, name.to_owned()));
     }
 
     /// Returns a number that no user has. It is not the next one: the number of a removed user must not come back, because tokens
@@ -296,18 +317,38 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn remove(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
         let (name, _) = names::read(kind, name)?;
-        if let Some(instead) = kind.instead_of_removing() {
-            return Err(ProvisionRefusal::NotRemovable { kind, name, instead });
-        }
         self.see(kind, &name)?;
         let effect = match self.rows.remove(&(kind, name.clone())) {
             None => Effect::Absent,
             Some(row) => {
+                if let Some(used) = self.uses.get(&(kind, row.id)) {
+                    return Err(ProvisionRefusal::in_use(kind, name, used));
+                }
                 self.removed.push(row);
                 Effect::Removed
             }
         };
         self.changes.push(Change { kind, name, effect, left: Vec::new() });
+        Ok(())
+    }
+
+    /// Checks that no entry refers to one that is removed.
+    pub(crate) fn check_references(&self) -> Result<(), ProvisionRefusal> {
+        for CatalogueRow { kind, id, name, .. } in &self.removed {
+            let mut referring = Vec::new();
+            for row in self.rows.values() {
+                if refers_to(&documents::read(row)?, kind, *id) {
+                    referring.push(format!("{} \"{}\"", row.kind, row.name));
+                }
+            }
+            if !referring.is_empty() {
+                let sentence = format!(
+                    "cannot be removed: it is in {}; remove or change what refers to it first",
+                    listed(&referring)
+                );
+                return Err(ProvisionRefusal::about(&format!("{kind} \"{name}\""), sentence));
+            }
+        }
         Ok(())
     }
 
@@ -350,6 +391,26 @@ impl<'a> Draft<'a> {
         let warnings = written.iter().filter_map(|place| unreachable_warning(&rows[place])).collect();
         let provisioned = last_applied.into_rows();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned, warnings })
+    }
+}
+
+/// Whether a stored document has the number of an entry in a field that is named after the kind, at any depth.
+fn refers_to(document: &Value, kind: &str, id: u32) -> bool {
+    match document {
+        Value::Object(fields) => fields.iter().any(|(field, value)| {
+            (field == kind && value.as_u64() == Some(id.into())) || refers_to(value, kind, id)
+        }),
+        Value::Array(values) => values.iter().any(|value| refers_to(value, kind, id)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Lists the first entries, and how many more there are.
+fn listed(entries: &[String]) -> String {
+    let first = entries.iter().take(REFERENCES_LISTED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    match entries.len().saturating_sub(REFERENCES_LISTED_MAX) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

@@ -122,8 +122,7 @@ impl Kind {
         OWNERS.into_iter().find(|owner| field_of(self, owner).is_some())
     }
 
-    /// Returns what to do instead of removing, for kinds whose numbers are stored in messages: a reused number would
-    /// assign those messages to another entry.
+    /// Returns what to do instead of removing one that was used, for kinds whose numbers are stored in messages.
     pub const fn instead_of_removing(self) -> Option<&'static str> {
         self.description().instead_of_removing
     }

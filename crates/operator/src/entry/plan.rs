@@ -2,11 +2,12 @@
 
 use crate::entry::documents::EntryNames;
 use crate::kind::Kind;
+use crate::refusal::{ProvisionError, ProvisionRefusal};
 use hermod_domain::catalogue::{Catalogue, PreviousSecret};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_gateway::secrets::Secret;
-use hermod_store::{CatalogueRow, ProvisionedRow};
+use hermod_store::{CatalogueRow, EntryUse, ProvisionedRow, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +44,15 @@ impl Plan {
 }
 
 impl Plan {
+    /// Returns why an entry that this plan removes cannot be removed.
+    pub(crate) fn refuse_removal(&self, used: &EntryUse) -> ProvisionError {
+        let is_it = |row: &&CatalogueRow| row.kind == used.kind && row.id == used.id;
+        match (Kind::named(&used.kind), self.removed.iter().find(is_it)) {
+            (Some(kind), Some(row)) => ProvisionRefusal::in_use(kind, row.name.clone(), used).into(),
+            _ => StoreError::EntryInUse(used.clone()).into(),
+        }
+    }
+
     /// Returns the users that are new, removed or disabled by this plan. A new one has no tokens unless a request of a removed
     /// user with the same number was under way.
     pub(crate) fn users_to_sign_out(&self) -> Vec<u32> {

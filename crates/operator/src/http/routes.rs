@@ -168,11 +168,6 @@ impl Doc {
         self
     }
 
-    /// The route has no response of success.
-    pub(crate) fn never_succeeds(self) -> Doc {
-        Doc { successes: Vec::new(), ..self }
-    }
-
     /// Only for a process that has links: any other responds with NOT_RUNNING.
     pub(crate) fn running_only(self) -> Doc {
         Doc { running_only: true, ..self.errors(&["NOT_RUNNING"]) }

@@ -8,7 +8,7 @@ use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
 use hermod_domain::refusal::published::PublishedError;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::LoadCatalogueError;
-use hermod_store::{PostRefusal, StoreError, UnreadableRow};
+use hermod_store::{EntryUse, PostRefusal, StoreError, UnreadableRow, Usage};
 
 /// Values of Retry-After, in seconds.
 const RETRY_SOON_S: u32 = 1;
@@ -200,6 +200,10 @@ impl From<StoreError> for OperatorRefusal {
                 retry_after_s: RETRY_LATER_S,
             },
             StoreError::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
+            StoreError::EntryRemoved(_) => OperatorRefusal::Unavailable {
+                cause: "the entry was removed at this moment; nothing was done",
+                retry_after_s: RETRY_SOON_S,
+            },
             fault => {
                 tracing::error!(%fault, "The store failed an operation");
                 OperatorRefusal::Failed
@@ -222,8 +226,8 @@ impl From<ProvisionError> for OperatorRefusal {
 pub enum ProvisionRefusal {
     #[error("{what} {sentence}")]
     Wrong { what: String, sentence: String },
-    #[error("{kind} \"{name}\" cannot be removed: its messages and ledger entries refer to it; {instead}")]
-    NotRemovable { kind: Kind, name: String, instead: &'static str },
+    #[error("{kind} \"{name}\" cannot be removed: it was first used at {since}, for {first}; {instead}")]
+    NotRemovable { kind: Kind, name: String, first: &'static str, since: String, instead: &'static str },
     #[error("user \"{0}\" has another password or second factor meanwhile; sign in again")]
     SignInChanged(String),
     #[error("{0}")]
@@ -235,6 +239,22 @@ pub enum ProvisionRefusal {
 impl ProvisionRefusal {
     pub(crate) fn about(what: &str, sentence: impl Into<String>) -> ProvisionRefusal {
         ProvisionRefusal::Wrong { what: what.to_owned(), sentence: sentence.into() }
+    }
+
+    /// An entry cannot be removed, because it was used.
+    pub(crate) fn in_use(kind: Kind, name: String, used: &EntryUse) -> ProvisionRefusal {
+        let first = match used.usage {
+            Usage::Message => "a message",
+            Usage::LedgerEntry => "a ledger entry",
+            Usage::InboundMessage => "an MO message",
+            Usage::Receipt => "a DLR",
+            Usage::OptOut => "an opt-out",
+            Usage::Review => "a text that is held for review",
+            Usage::CustomerRequest => "a request of the customer",
+            Usage::Removed => "nothing",
+        };
+        let instead = kind.instead_of_removing().unwrap_or("keep it");
+        ProvisionRefusal::NotRemovable { kind, name, first, since: used.at.to_iso(), instead }
     }
 }
 

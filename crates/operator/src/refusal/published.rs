@@ -71,7 +71,7 @@ catalogue! {
         "The request contradicts itself or what is stored. Nothing was changed.",
         "Correct what the error text names.");
     NOT_REMOVABLE = permanent("NOT_REMOVABLE", 422,
-        "Messages and money refer to accounts, connections and carriers, so these are never removed.",
+        "The account, connection or carrier was used: messages or money refer to it. Only one that was never used is removed.",
         "Close or disable it instead.");
     ALREADY_EXISTS = permanent("ALREADY_EXISTS", 412,
         "The request has If-None-Match: *, and an entry of that name exists.",

@@ -24,7 +24,7 @@ use crate::sender::check_lookalikes;
 use crate::setup::file_entries::{Removal, WantedSetup};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::secrets::Pepper;
-use hermod_store::{CatalogueRow, Store};
+use hermod_store::{CatalogueRow, EntryUse, Store};
 
 /// Plans the changes of a file without applying them.
 pub async fn prepare(
@@ -33,20 +33,22 @@ pub async fn prepare(
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
-    let rows = store.setup().rows().await?;
+    let stored = (store.setup().rows().await?, store.setup().entry_uses().await?);
     let last_applied =
         LastApplied::read(store.setup().provisioned().await?).map_err(ProvisionRefusal::from)?;
-    Ok(plan(wanted, rows, last_applied, pepper, now)?)
+    Ok(plan(wanted, stored, last_applied, pepper, now)?)
 }
 
-/// Plans the changes of a request to the given rows. Earlier files do not count.
+/// Plans the changes of a request to the given rows. Earlier files do not count. A request that creates an account, carrier or
+/// connection needs the uses of entries, because none gets the number of a removed one.
 pub fn prepare_over(
     rows: Vec<CatalogueRow>,
+    uses: Vec<EntryUse>,
     pepper: &Pepper,
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    plan(wanted, rows, LastApplied::default(), pepper, now)
+    plan(wanted, (rows, uses), LastApplied::default(), pepper, now)
 }
 
 pub async fn apply(
@@ -63,12 +65,13 @@ pub async fn apply(
 
 fn plan(
     wanted: &WantedSetup,
-    stored: Vec<CatalogueRow>,
+    (stored, uses): (Vec<CatalogueRow>, Vec<EntryUse>),
     last_applied: LastApplied,
     pepper: &Pepper,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
     let mut draft = Draft::over(stored, pepper, &wanted.rules, now)?;
+    draft.add_uses(uses);
     draft.last_applied = last_applied;
     draft.force = wanted.force;
     bring_setup(&mut draft, wanted)?;
@@ -78,6 +81,7 @@ fn plan(
             None => draft.remove(*kind, name)?,
         }
     }
+    draft.check_references()?;
     check_lookalikes(&draft, &wanted.senders)?;
     check_number_of_keys(&draft)?;
     let not_in_force = price::warnings(&draft);

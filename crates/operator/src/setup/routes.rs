@@ -178,8 +178,8 @@ fn remove_doc(kind: Kind) -> Doc {
         .parameter(name(kind));
     match kind.instead_of_removing() {
         Some(_) => {
-            let details = "Always rejected: messages and money refer to it.";
-            doc.details(details).never_succeeds().errors(&["NOT_REMOVABLE"])
+            let details = "Only an entry that was never used can be removed. Close or disable one that messages or money refer to.";
+            doc.details(details).errors(&["NOT_FOUND", "REFUSED", "NOT_REMOVABLE"])
         }
         None => doc.errors(&["NOT_FOUND", "REFUSED"]),
     }

@@ -12,6 +12,7 @@ use crate::entry::views::{
 use crate::input::invalid;
 use crate::kind::Kind;
 use crate::node_query::NodeQuery;
+use crate::queue;
 use crate::refusal::{OperatorRefusal, ProvisionRefusal};
 use crate::setup;
 use crate::setup::file_entries::{Removal, WantedSetup};
@@ -81,7 +82,8 @@ pub async fn put_entry(
     if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
         return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
     }
-    let plan = setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?;
+    let uses = gateway.store.setup().entry_uses().await?;
+    let plan = setup::prepare_over(rows, uses, &gateway.pepper, &wanted, gateway.clock.now())?;
     let saved = execute_plan_of_entry(gateway, plan, kind, name, query).await?;
     let is_new = saved.applied.has_created(kind, &saved.entry.name);
     Ok(Created { view: saved, is_new })
@@ -128,7 +130,7 @@ pub(crate) fn plan_patch(
     check_fields(kind, &patch)?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
-    Ok((name, setup::prepare_over(rows, &gateway.pepper, &wanted, gateway.clock.now())?))
+    Ok((name, setup::prepare_over(rows, Vec::new(), &gateway.pepper, &wanted, gateway.clock.now())?))
 }
 
 pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
@@ -156,7 +158,25 @@ pub async fn apply_file(
         let Plan { changes, warnings, .. } = plan;
         return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
     }
-    execute_plan(gateway, plan).await
+    execute(gateway, plan).await
+}
+
+/// Executes a plan. After a change of routes, offers to move what waits for carriers that they do not choose any more.
+async fn execute(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+    let mut changes = plan.changes.iter();
+    let changes_routes = changes.any(|change| change.kind == Kind::Route && change.effect.is_change());
+    let before = gateway.catalogue();
+    let mut applied = execute_plan(gateway, plan).await?;
+    if changes_routes {
+        match queue::offer_to_reroute(gateway, &before).await {
+            Ok(offers) => applied.warnings.extend(offers),
+            // The change is made: it must not be answered with an error.
+            Err(error) => {
+                tracing::warn!(%error, "What waits for carriers could not be counted after a change of routes")
+            }
+        }
+    }
+    Ok(applied)
 }
 
 /// Rejects a query to unbind what has no binds.
@@ -178,7 +198,7 @@ async fn execute_plan_of_entry(
     let entry = plan.shown(kind, &name).map_err(ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
-    let mut applied = execute_plan(gateway, plan).await?;
+    let mut applied = execute(gateway, plan).await?;
     if query.unbind == Some(true)
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {

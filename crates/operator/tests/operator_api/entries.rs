@@ -167,25 +167,75 @@ async fn successful_change_is_never_answered_with_an_error() {
 }
 
 #[tokio::test]
-async fn carriers_accounts_and_connections_cannot_be_removed() {
+async fn entry_of_any_kind_is_removed_if_it_was_never_used() {
     let fixture = ApiFixture::open().await;
     for (kind, name, body, ..) in things() {
         let path = format!("/{kind}/{name}");
         fixture.put(&path, body).await;
         let removed = fixture.delete(&path).await;
-        if matches!(kind, "carriers" | "accounts" | "connections") {
-            let word = if kind == "carriers" { "disabled" } else { "closed" };
-            assert_eq!(removed.status, 422, "{path}: {}", removed.text);
-            assert_eq!(removed.header("x-error-code"), Some("NOT_REMOVABLE"));
-            assert!(removed.error().ends_with(&format!("set {word} = true instead")), "{}", removed.error());
-            assert_eq!(fixture.get(&path).await.status, 200);
-        } else {
-            assert_eq!(removed.status, 200, "{path}: {}", removed.text);
-            assert!(removed.changes().starts_with("removed "), "{}", removed.text);
-            assert_eq!(fixture.get(&path).await.status, 404, "{path}");
-            assert_eq!(fixture.delete(&path).await.status, 404, "{path}");
-        }
+        assert_eq!(removed.status, 200, "{path}: {}", removed.text);
+        assert!(removed.changes().starts_with("removed "), "{}", removed.text);
+        assert_eq!(fixture.get(&path).await.status, 404, "{path}");
+        assert_eq!(fixture.delete(&path).await.status, 404, "{path}");
     }
+}
+
+#[tokio::test]
+async fn used_account_connection_and_carrier_are_not_removed() {
+    let fixture = ApiFixture::open().await;
+    let (status, body) = fixture.submit("+4915112345678", "hello", &[]).await;
+    assert_eq!(status, 202, "{body}");
+    for (path, first, word) in [
+        // Its opening balance came before its first message.
+        ("/accounts/shop", "for a ledger entry; ", "closed"),
+        ("/connections/shop-http", "for a message; ", "closed"),
+        ("/carriers/acme", "for a message; ", "disabled"),
+    ] {
+        let refused = fixture.delete(path).await;
+        assert_eq!((refused.status, refused.header("x-error-code")), (422, Some("NOT_REMOVABLE")), "{path}");
+        let text = refused.error();
+        assert!(text.contains("cannot be removed: it was first used at 20"), "{text}");
+        assert!(text.ends_with(&format!("{first}set {word} = true instead")), "{text}");
+        assert_eq!(fixture.get(path).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn entry_that_others_refer_to_is_removed_after_them_and_its_number_is_not_used_again() {
+    let fixture = ApiFixture::open().await;
+    let row = async |name: &str| {
+        let rows = fixture.gateway.store.setup().rows().await.unwrap().into_iter();
+        rows.filter(|row| row.kind == "account").find(|row| row.name == name).map(|row| row.id)
+    };
+    fixture.put("/accounts/bank", json!({"currency": "USD", "senders": ["Bank"]})).await;
+    fixture.put("/connections/bank-http", json!({"account": "bank"})).await;
+    let number = row("bank").await.expect("an account");
+    let refused = fixture.delete("/accounts/bank").await;
+    assert_eq!(
+        refused.status_and_error(),
+        "422 REFUSED: account \"bank\" cannot be removed: it is in sender \"bank/Bank\", connection \"bank-http\"; remove or \
+         change what refers to it first"
+    );
+    let file = |list: &[[&str; 2]]| {
+        let entry = |[kind, name]: &[&str; 2]| format!("[[remove]]\nkind = \"{kind}\"\nname = \"{name}\"\n");
+        list.iter().map(entry).collect::<String>()
+    };
+    let all = file(&[["account", "bank"], ["sender", "bank/Bank"], ["connection", "bank-http"]]);
+    let shown = fixture.apply("/apply?dry_run=true", &all).await;
+    assert_eq!(
+        shown.changes(),
+        "removed account bank, removed sender bank/Bank, removed connection bank-http"
+    );
+    assert_eq!(row("bank").await, Some(number), "a dry run changes nothing");
+    assert_eq!(fixture.apply("/apply", &all).await.changes(), shown.changes());
+    assert_eq!(row("bank").await, None);
+
+    let used = fixture.apply("/apply?dry_run=true", &file(&[["account", "shop"]])).await;
+    assert!(used.status_and_error().starts_with("422 NOT_REMOVABLE: account \"shop\""), "{}", used.text);
+    fixture.put("/accounts/bank", json!({"currency": "USD"})).await;
+    assert!(row("bank").await.expect("an account") > number);
+    let audit = fixture.get("/audit-log").await.text;
+    assert!(audit.contains("account.remove") && audit.contains("connection.remove"), "{audit}");
 }
 
 #[tokio::test]

@@ -159,3 +159,36 @@ async fn every_queue_is_looked_at_when_a_limit_ends_between_two_accounts() {
     }
     assert_eq!((done, queues(&fixture).await.as_str()), (2, "acme 0, beta 0"));
 }
+
+#[tokio::test]
+async fn change_of_a_route_offers_to_move_what_waits_for_another_carrier() {
+    let fixture = ApiFixture::open().await;
+    let warnings = |reply: &Value| reply["warnings"].as_array().cloned().unwrap_or_default();
+    fixture
+        .put("/carriers/beta", json!({"address": "127.0.0.1:1", "system_id": "s", "window": 5, "rate": 7}))
+        .await;
+    fixture.patch("/accounts/shop", json!({"countries": ["DE", "AT"]})).await;
+    for _ in 0..3 {
+        send(&fixture, TO, "hello").await;
+    }
+    send(&fixture, "+4366012345678", "hello").await;
+    let other = fixture.put("/routes/33", json!({"carriers": ["beta"]})).await;
+    assert_eq!(warnings(&other.body), [] as [Value; 0], "{}", other.text);
+
+    let offer = |count: &str| {
+        json!([format!(
+            "{count} for carrier acme, and the routes choose another one since this change: hermod queue reroute --carrier acme \
+             moves what waits"
+        )])
+    };
+    let specific = fixture.put("/routes/49", json!({"carriers": ["beta"]})).await;
+    assert_eq!(json!(warnings(&specific.body)), offer("3 messages wait"), "{}", specific.text);
+    let again = fixture.patch("/routes/49", json!({"fail_over_refusals": true})).await;
+    assert_eq!(warnings(&again.body), [] as [Value; 0], "they were offered before");
+    let general = "[[route]]\nprefix = \"*\"\ncarriers = [\"beta\", \"acme\"]\n";
+    let applied = fixture.apply("/apply", general).await;
+    assert_eq!(json!(warnings(&applied.body)), offer("1 message waits"), "{}", applied.text);
+    assert_eq!(queues(&fixture).await, "acme 4", "nothing moves by itself");
+    let reroute = json!({"action": "reroute", "conditions": {"carrier": "acme"}});
+    assert_eq!(change(&fixture, reroute).await, (4, 0));
+}

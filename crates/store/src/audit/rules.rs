@@ -221,4 +221,18 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'review case ' || id FROM review
              WHERE state NOT IN (0, 1, 2) OR (state = 0) <> (decided_at IS NULL) OR seen < 1 OR last_at < opened_at",
     },
+    Rule {
+        name: "what refers to an account, carrier or connection is noted as its use, and none was removed",
+        query: "WITH referred (kind, id) AS (
+                 SELECT 'account', account FROM message UNION SELECT 'connection', connection FROM message
+                 UNION SELECT 'carrier', carrier FROM message UNION SELECT 'account', account FROM ledger
+                 UNION SELECT 'account', account FROM inbound UNION SELECT 'account', account FROM opt_out
+                 UNION SELECT 'account', account FROM review UNION SELECT 'account', account FROM customer_request
+                 UNION SELECT 'connection', connection FROM report
+                 UNION SELECT 'carrier', carrier FROM unassigned_inbound UNION SELECT 'carrier', carrier FROM parked)
+             SELECT r.kind || ' ' || r.id FROM referred r
+             LEFT JOIN entry_use u ON u.kind = r.kind AND u.id = r.id AND u.usage <> 'removed' WHERE u.id IS NULL
+             UNION ALL SELECT u.kind || ' ' || u.id || ' was removed' FROM entry_use u
+             JOIN catalogue c ON c.kind = u.kind AND c.id = u.id WHERE u.usage = 'removed'",
+    },
 ];

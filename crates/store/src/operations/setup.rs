@@ -4,11 +4,11 @@ use crate::error::StoreError;
 use crate::operations::{SetAsideStore, SetupStore};
 use crate::sql::{catalogue, set_aside};
 use hermod_domain::hold::Hold;
-use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow, SetAside, SetAsideCount};
+use hermod_engine::ops::{CatalogueChange, CatalogueRow, EntryUse, ProvisionedRow, SetAside, SetAsideCount};
 
 impl SetupStore<'_> {
     /// Changes the setup and posts the opening entries of new accounts, in one transaction. Fails without a change if a name
-    /// is taken or an entry is rejected.
+    /// is taken, a ledger entry is rejected, or an account, carrier or connection that is to be removed was used.
     pub async fn change(self, change: CatalogueChange) -> Result<(), StoreError> {
         self.0.request(Box::new(change)).await?.map_err(StoreError::from)
     }
@@ -16,6 +16,11 @@ impl SetupStore<'_> {
     /// Returns all entries of the setup.
     pub async fn rows(self) -> Result<Vec<CatalogueRow>, StoreError> {
         self.0.read(catalogue::read).await
+    }
+
+    /// Returns the first use or the removal of each account, carrier and connection that was used or removed.
+    pub async fn entry_uses(self) -> Result<Vec<EntryUse>, StoreError> {
+        self.0.read(catalogue::read_uses).await
     }
 
     /// Returns the hold of the gateway, if it is held.

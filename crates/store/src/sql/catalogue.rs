@@ -1,10 +1,10 @@
-//! SQL for the setup: its entries, and the entries of provision files as last applied.
+//! SQL for the setup: its entries, what they were used for, and the entries of provision files as last applied.
 
 use crate::sql::SqlTables;
 use crate::sql::{Connection, OptionalExtension, described, params};
 use hermod_domain::hold::Hold;
-use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
-use hermod_engine::tables::{CatalogueRows, TableError};
+use hermod_engine::ops::{CatalogueRow, EntryUse, ProvisionedRow};
+use hermod_engine::tables::{CatalogueRows, EntryUseRows, TableError};
 
 /// The row of the hold, which is no entry of the setup.
 pub(crate) const HOLD_KIND: &str = "hold";
@@ -23,6 +23,17 @@ impl CatalogueRows for SqlTables<'_> {
             self.connection.prepare_cached("SELECT 1 FROM catalogue WHERE kind = ?1 AND id = ?2")?;
         Ok(entry.exists(params![kind, id])?)
     }
+}
+
+impl EntryUseRows for SqlTables<'_> {
+    fn entry_uses(&self) -> Result<Vec<EntryUse>, TableError> {
+        read_uses(self.connection)
+    }
+}
+
+/// Returns the first use or the removal of each account, carrier and connection that was used or removed.
+pub(crate) fn read_uses(connection: &Connection) -> Result<Vec<EntryUse>, TableError> {
+    described::rows(connection, "", [])
 }
 
 /// Returns all entries of the setup.

@@ -15,6 +15,7 @@ mod copy_to_server;
 mod customer_requests;
 mod deferred_parts;
 mod delivery_stats;
+mod entry_uses;
 mod erasure;
 mod expiry;
 mod failover;

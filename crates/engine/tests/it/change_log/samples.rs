@@ -10,8 +10,8 @@ use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{
-    Balance, CatalogueRow, CustomerRequest, DayTotals, DeliveryFigures, Endpoint, EventId, LedgerKind,
-    NewCustomerRequest, ProvisionedRow, TokenDigest, TokenPurpose, UserToken,
+    Balance, CatalogueRow, CustomerRequest, DayTotals, DeliveryFigures, Endpoint, EntryUse, EventId,
+    LedgerKind, NewCustomerRequest, ProvisionedRow, TokenDigest, TokenPurpose, Usage, UserToken,
 };
 use hermod_engine::tables::*;
 use std::time::Duration;
@@ -92,6 +92,9 @@ fn setup() -> Vec<Change> {
     let mut all = Vec::new();
     add(&mut all, row_changes(CatalogueRow { kind, id: 5, name: entry, body: body.clone() }));
     add(&mut all, row_changes(ProvisionedRow { kind: as_provisioned, name, body }));
+    for usage in Usage::ALL {
+        add(&mut all, row_changes(EntryUse { kind: "carrier".to_owned(), id: 300, usage, at: AT }));
+    }
     all
 }
 

@@ -147,7 +147,7 @@ async fn carrier_with_every_field_is_stored_and_exported() {
         assert_eq!(entry.get(field).unwrap_or(&Value::Null), &expect, "{field}");
     }
     let (_, again) = wanted_entry(Kind::Carrier, "acme", entry).unwrap();
-    let plan = prepare_over(rows, &pepper(), &again, NOW).unwrap();
+    let plan = prepare_over(rows, Vec::new(), &pepper(), &again, NOW).unwrap();
     assert_eq!(plan.changes[0].effect, Effect::Same);
     assert_eq!(applied(&store, &again.to_toml().replace("(hidden)", "x")).await, "=carrier acme");
 }
@@ -293,7 +293,7 @@ async fn routes_have_account_area_sender_priorities_and_weights() {
     for (name, entry) in routes {
         let (same, wanted) = wanted_entry(Kind::Route, &name, entry).unwrap();
         assert_eq!(same, name);
-        let plan = prepare_over(rows.clone(), &pepper(), &wanted, NOW).unwrap();
+        let plan = prepare_over(rows.clone(), Vec::new(), &pepper(), &wanted, NOW).unwrap();
         assert_eq!(plan.changes[0].effect, Effect::Same, "{name}");
     }
     assert!(applied(&store, &text).await.split(", ").all(|change| change.starts_with('=')));

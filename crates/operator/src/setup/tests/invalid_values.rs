@@ -104,7 +104,8 @@ fn rows_of(text: &str) -> Vec<CatalogueRow> {
 
 fn planned(text: &str, rows: Vec<CatalogueRow>) -> Result<Plan, String> {
     let wanted = WantedSetup::parse(&source(text)).map_err(|error| error.to_string())?;
-    plan(&wanted, rows, LastApplied::default(), &pepper(), NOW).map_err(|error| error.to_string())
+    plan(&wanted, (rows, Vec::new()), LastApplied::default(), &pepper(), NOW)
+        .map_err(|error| error.to_string())
 }
 
 fn fields_of(kind: Kind) -> Vec<(String, RefOr<Schema>)> {

@@ -292,7 +292,7 @@ async fn exported_entries_apply_without_changes() {
         for (name, fields) in shown(&rows, kind).unwrap() {
             let (same, wanted) = wanted_entry(kind, &name, fields).unwrap();
             assert_eq!(same, name);
-            let plan = prepare_over(rows.clone(), &pepper(), &wanted, NOW).unwrap();
+            let plan = prepare_over(rows.clone(), Vec::new(), &pepper(), &wanted, NOW).unwrap();
             assert!(plan.changes.iter().all(|change| change.effect == Effect::Same), "{:?}", plan.changes);
             shown_things += 1;
         }

@@ -93,15 +93,7 @@ async fn inconsistent_file_is_rejected_completely() {
         ),
         (
             "[[remove]]\nkind = \"account\"\nname = \"a\"",
-            "account \"a\" cannot be removed: its messages and ledger entries refer to it; set closed = true instead",
-        ),
-        (
-            "[[remove]]\nkind = \"connection\"\nname = \"c\"",
-            "connection \"c\" cannot be removed: its messages and ledger entries refer to it; set closed = true instead",
-        ),
-        (
-            "[[remove]]\nkind = \"carrier\"\nname = \"x\"",
-            "carrier \"x\" cannot be removed: its messages and ledger entries refer to it; set disabled = true instead",
+            "account \"a\" cannot be removed: it is in sender \"a/Me\", connection \"c\"; remove or change what refers to it first",
         ),
         (
             "[[remove]]\nkind = \"sender\"\nname = \"Bank\"",

@@ -20,13 +20,14 @@ pub(super) async fn commanded(store: &Store, kind: Kind, name: &str, patch: Valu
     let rows = store.setup().rows().await.unwrap();
     let before = shown_one(&rows, kind, name).unwrap().expect("it is there");
     let (_, wanted) = wanted_entry(kind, name, merged(before, patch.as_object().unwrap().clone())).unwrap();
-    let plan = prepare_over(rows, &pepper(), &wanted, NOW).unwrap();
+    let plan = prepare_over(rows, Vec::new(), &pepper(), &wanted, NOW).unwrap();
     carry_out(store, &plan, NOW).await.unwrap();
 }
 
 async fn removed_by_command(store: &Store, kind: Kind, name: &str) {
     let wanted = WantedSetup::removing(Removal { kind, name: name.to_owned() });
-    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
+    let plan =
+        prepare_over(store.setup().rows().await.unwrap(), Vec::new(), &pepper(), &wanted, NOW).unwrap();
     carry_out(store, &plan, NOW).await.unwrap();
 }
 
@@ -164,7 +165,7 @@ async fn entry_created_again_after_a_file_removed_it_is_kept() {
         json!({"connection": "c", "secret": "made-by-a-command-and-long"}).as_object().unwrap().clone(),
     )
     .unwrap();
-    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &made, NOW).unwrap();
+    let plan = prepare_over(store.setup().rows().await.unwrap(), Vec::new(), &pepper(), &made, NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
     assert_eq!(applied(&store, remove).await, "!key k");
     assert_eq!(forced(&store, remove).await, "-key k");
@@ -237,4 +238,36 @@ async fn empty_text_clears_the_expiry_of_a_key() {
     assert_ne!(field(&store, Kind::Key, "k", "expires_at").await, Value::Null);
     applied(&store, &key("")).await;
     assert_eq!(field(&store, Kind::Key, "k", "expires_at").await, Value::Null);
+}
+
+#[tokio::test]
+async fn removed_account_and_connection_are_not_created_again_by_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let file = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\ndlr_webhook = \"https://a.example/dlr\"\n\
+                webhook_secret = \"a-secret-of-26-characters-x\"\n\
+                [[connection]]\nname = \"c\"\naccount = \"a\"\nsystem_id = \"shop\"\npassword = \"first-08\"\n";
+    assert_eq!(applied(&store, file).await, "+account a, +sender a/Me, +connection c");
+    let remove = ["sender", "connection", "account"].map(|kind| {
+        let name = match kind {
+            "sender" => "a/Me",
+            "connection" => "c",
+            _ => "a",
+        };
+        format!("[[remove]]\nkind = \"{kind}\"\nname = \"{name}\"\n")
+    });
+    let wanted = WantedSetup { mentions: None, ..wanted(&remove.concat()) };
+    apply(&store, &pepper(), &wanted, NOW).await.unwrap();
+    assert_eq!(store.setup().rows().await.unwrap(), []);
+    assert_eq!(applied(&store, file).await, "!account a, !connection c");
+    let renamed = "[[connection]]\nname = \"c\"\naccount = \"a\"\nrate = 5\n";
+    assert_eq!(
+        applied(&store, renamed).await,
+        "refused: connection \"c\" refers to account \"a\", which does not exist here or in the store"
+    );
+    assert_eq!(forced(&store, file).await, "+account a, +sender a/Me, +connection c");
+    let rows = store.setup().rows().await.unwrap();
+    let ids = rows.iter().filter(|row| row.kind != "sender").map(|row| row.id);
+    assert_eq!(ids.collect::<Vec<_>>(), [2, 2], "no number is used again");
+    store.close().await.unwrap();
 }
