@@ -36,6 +36,31 @@ impl ErasureKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NumberDigest(pub [u8; 32]);
 
+impl NumberDigest {
+    /// Returns its beginning, as the request log keeps it of a recipient.
+    pub fn shortened(self) -> ShortDigest {
+        let first = self.0.first_chunk().expect("a digest has 32 octets");
+        ShortDigest(i64::from_be_bytes(*first) >> (i64::BITS - ShortDigest::BITS))
+    }
+}
+
+/// The beginning of a keyed digest of a phone number: 48 bits. Among the recipients of ten million requests, a search for one
+/// number finds another one with a chance of one to 28 million, and SQLite stores it in six octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ShortDigest(i64);
+
+impl ShortDigest {
+    const BITS: u32 = 48;
+
+    pub const fn to_stored(self) -> i64 {
+        self.0
+    }
+
+    pub const fn from_stored(stored: i64) -> ShortDigest {
+        ShortDigest(stored)
+    }
+}
+
 /// What an erasure covers: a number in the data of one account or of all, up to a time. What is stored later stays, also if
 /// the erasure is made again: the person may have become a recipient again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,8 +14,9 @@ pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::live_status::{
-    AlarmKind, Alarms, Binds, CreditRejections, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, LiveCarriers,
-    MailQueue, PendingQueries, Probes, RequestLog, Slots, WatchedControls, WebhookPosting, WebhookTests,
+    AccountTraffic, AlarmKind, Alarms, Binds, CreditRejections, EXPORTS_MAX, FEEDS_MAX, InboundPolls,
+    KeyUses, LiveCarriers, MailQueue, PendingQueries, Probes, RequestLog, Slots, WatchedControls,
+    WebhookPosting, WebhookTests,
 };
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -42,6 +43,8 @@ pub struct Gateway {
     pub carriers: LiveCarriers,
     /// Conditions that need the operator.
     pub alarms: Alarms,
+    /// The messages of each account, for metrics.
+    pub account_traffic: AccountTraffic,
     /// Accounts whose messages were rejected for lack of credit.
     pub credit_rejections: CreditRejections,
     /// The binds of customers.
@@ -124,6 +127,7 @@ impl Gateway {
             pepper,
             carriers: LiveCarriers::default(),
             alarms: Alarms::default(),
+            account_traffic: AccountTraffic::default(),
             credit_rejections: CreditRejections::default(),
             binds: Binds::default(),
             probes: Probes::default(),

@@ -17,6 +17,15 @@ pub(crate) fn number(text: &str) -> Result<Msisdn, OperatorRefusal> {
     Msisdn::parse(&plus(text)).map_err(|refusal| invalid("number", format!("\"{text}\": {refusal}")))
 }
 
+/// Parses a number of a query; a missing plus is added. A plus that the caller did not escape arrives as a blank.
+pub(crate) fn number_in(field: &'static str, text: &str) -> Result<Msisdn, OperatorRefusal> {
+    let with_plus = if text.starts_with(['+', ' ']) { text.to_owned() } else { format!("+{text}") };
+    number(&with_plus).map_err(|refusal| match refusal {
+        OperatorRefusal::InvalidField { rule, .. } => OperatorRefusal::InvalidField { field, rule },
+        other => other,
+    })
+}
+
 /// Parses a sender. Query strings may have a leading plus as a space.
 pub(crate) fn sender(text: &str) -> Result<Sender, OperatorRefusal> {
     Sender::parse(&plus(text)).map_err(|refusal| invalid("from", format!("\"{text}\": {refusal}")))

@@ -16,7 +16,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::EventId;
-use hermod_store::record::{RecordStatus, Scope};
+use hermod_store::record::{Currencies, RecordStatus, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -94,6 +94,11 @@ impl Names {
     /// Returns the currency of an account that exists.
     pub(crate) fn known_currency(&self, id: AccountId) -> Option<Currency> {
         self.0.account(id).map(|view| view.account.currency)
+    }
+
+    /// Returns the currency of each account.
+    pub(crate) fn currencies(&self) -> Currencies {
+        self.0.accounts().map(|(id, view)| (id, view.account.currency)).collect()
     }
 
     /// Returns the currency of all accounts; none if they have several.

@@ -4,13 +4,15 @@ use crate::csv::{Cell, push_row};
 use crate::export::{PAGE_ROWS, PageRead, Pages, Rows};
 use crate::http::response::CSV;
 use crate::http::routes::{Routes, doc};
-use crate::input::one_of;
+use crate::input::{number_in, one_of};
 use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of};
 use crate::refusal::OperatorRefusal;
 use crate::views::paging::{Limit, RowNumber};
 use hermod_domain::operator_role::OperatorPermission;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::refusal::published::PUBLISHED;
-use hermod_gateway::app::SignInFault;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::app::{SignInFault, recipient_digest};
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{Replay, RequestEntry, RequestFilter, RequestKind, Scope};
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,9 @@ pub struct RequestsQuery {
     pub kind: Option<String>,
     /// The `X-Request-Id` of an HTTP request.
     pub request: Option<String>,
+    /// Only send requests to this number. The log has a keyed digest of it, not the number.
+    #[param(pattern = r"^[+ ]?[1-9][0-9]{6,14}$", example = "+4915112345678")]
+    pub to: Option<String>,
     /// `true`: only rejected requests.
     pub rejected: Option<bool>,
     /// At this time or later: a time such as `2026-11-15T09:30:00Z`, a UTC day, or how long ago, such as `2h`.
@@ -127,6 +132,14 @@ pub struct RequestsView {
     pub record: RecordView,
 }
 
+/// How many requests to a number were rejected. `GET /requests` with the same `to` and `rejected=true` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RejectedRequestsView {
+    pub count: u64,
+    /// Whether the count is exact. If not, there are at least as many.
+    pub exact: bool,
+}
+
 /// Rejected requests by code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RequestGroupsView {
@@ -151,6 +164,8 @@ pub struct RequestGroupView {
 
 /// How far back rejected requests are grouped if the query does not say.
 const GROUPS_BACK: Duration = Duration::from_secs(86_400);
+/// Rejected requests to a number that are counted.
+const COUNTED_MAX: u32 = 1_000;
 const KINDS: [RequestKind; 3] = [RequestKind::Http, RequestKind::Submit, RequestKind::Bind];
 
 /// Parses what to look for, and in whose requests.
@@ -160,12 +175,14 @@ fn request_filter(
 ) -> Result<(Scope, RequestFilter), OperatorRefusal> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let kind = query.kind.as_deref().map(|text| one_of("kind", text, KINDS, kind_text)).transpose()?;
+    let to = query.to.as_deref().map(|to| number_in("to", to)).transpose()?;
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), gateway.clock.now())?;
     let filter = RequestFilter {
         who: None,
         code: query.code.clone(),
         kind,
         request: query.request.clone(),
+        recipient: to.map(|to| recipient_digest(&gateway.pepper, to)),
         rejected: query.rejected.unwrap_or(false),
         from,
         until,
@@ -183,6 +200,22 @@ pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<Re
         items: page.rows.iter().map(|(_, entry)| request_view(&names, entry)).collect(),
         next: page.next,
         record: page.status.into(),
+    })
+}
+
+/// Counts the rejected requests to a number in a range of time, as far as the first page of them goes.
+pub(crate) async fn count_rejected(
+    gateway: &Gateway,
+    scope: Scope,
+    to: Msisdn,
+    (from, until): (Option<Timestamp>, Option<Timestamp>),
+) -> Result<RejectedRequestsView, OperatorRefusal> {
+    let recipient = Some(recipient_digest(&gateway.pepper, to));
+    let filter = RequestFilter { recipient, rejected: true, from, until, ..RequestFilter::default() };
+    let page = gateway.store.record().request_log(scope, filter, None, COUNTED_MAX).await?;
+    Ok(RejectedRequestsView {
+        count: u64::try_from(page.rows.len()).unwrap_or(u64::MAX),
+        exact: page.next.is_none(),
     })
 }
 

@@ -20,6 +20,7 @@ fn entry(kind: RequestKind, reason: &str) -> RequestEntry {
         request: None,
         replay: Replay::No,
         message: None,
+        recipient: None,
     }
 }
 

@@ -80,12 +80,13 @@ pub struct StatisticView {
     pub open: u64,
     /// Requests that were rejected.
     pub refused: u64,
-    /// The currency of `spend` and `refunded`; null over accounts of several currencies.
+    /// The currency of `spend` and `refunded`. Over accounts of several currencies, those of each currency have a row of their own;
+    /// null for accounts that do not exist any more and requests that name no account.
     #[schema(examples("EUR"))]
     pub currency: Option<String>,
-    /// What was charged; null over accounts of several currencies, which are never added up. Ask for one account, or by account.
+    /// What was charged; null without a currency.
     pub spend: Option<Amount>,
-    /// Null over accounts of several currencies.
+    /// Null without a currency.
     pub refunded: Option<Amount>,
     /// Half of the delivered messages were delivered within this time, right within a fifth.
     pub p50_ms: Option<u64>,
@@ -94,7 +95,7 @@ pub struct StatisticView {
 }
 
 impl StatisticView {
-    /// `currency`: that of all accounts that the figures are of; none if they have several.
+    /// `currency`: that of all accounts that the figures are of.
     pub fn new(
         start: Option<Timestamp>,
         value: Option<String>,
@@ -221,8 +222,8 @@ pub async fn read_statistics(
 ) -> Result<StatisticsView, OperatorRefusal> {
     let Wanted { scope, query: parsed } = wanted(gateway, &query)?;
     let RecordQuery { resolution, by, from, until, .. } = parsed;
-    let rows = gateway.store.record().statistics(scope, parsed).await?;
     let labels = Labels::of(gateway, scope, by);
+    let rows = labels.read(gateway, scope, parsed).await?;
     let items = if query.sum.unwrap_or(false) {
         added_up(&labels, rows)
     } else {
@@ -237,6 +238,9 @@ pub async fn read_statistics(
         record: gateway.store.record().status().into(),
     })
 }
+
+/// The figures of one interval and one value, with the currency of their money.
+type CurrencyRow = (StatisticRow, Option<Currency>);
 
 /// What the values of a query are called, and the currency of their money.
 struct Labels {
@@ -256,30 +260,53 @@ impl Labels {
         Labels { names, by, currency }
     }
 
-    fn currency_of(&self, value: &Value) -> Option<Currency> {
-        match (self.by, value) {
+    /// Reads figures. If they are of accounts of several currencies, those of each currency are separate rows.
+    async fn read(
+        &self,
+        gateway: &Gateway,
+        scope: Scope,
+        query: RecordQuery,
+    ) -> Result<Vec<CurrencyRow>, OperatorRefusal> {
+        let record = gateway.store.record();
+        let has_own_currency = matches!(query.by, Dimension::Account | Dimension::Refusal);
+        if scope == Scope::All && self.currency.is_none() && !has_own_currency {
+            return Ok(record.statistics_by_currency(query, self.names.currencies()).await?);
+        }
+        let rows = record.statistics(scope, query).await?;
+        let currency_of = |row: &StatisticRow| match (self.by, &row.value) {
             (Dimension::Account, Value::Id(id)) => self.names.known_currency(AccountId::new(*id)),
             _ => self.currency,
-        }
+        };
+        let with_currency = |row| {
+            let currency = currency_of(&row);
+            (row, currency)
+        };
+        Ok(rows.into_iter().map(with_currency).collect())
     }
 
-    fn view(&self, start: Option<Timestamp>, value: &Value, figures: &Figures) -> StatisticView {
-        StatisticView::new(start, value_text(&self.names, self.by, value), figures, self.currency_of(value))
+    fn view(
+        &self,
+        start: Option<Timestamp>,
+        value: &Value,
+        figures: &Figures,
+        currency: Option<Currency>,
+    ) -> StatisticView {
+        StatisticView::new(start, value_text(&self.names, self.by, value), figures, currency)
     }
 }
 
-fn row_view(labels: &Labels, row: &StatisticRow) -> StatisticView {
-    labels.view(Some(row.start), &row.value, &row.figures)
+fn row_view(labels: &Labels, (row, currency): &CurrencyRow) -> StatisticView {
+    labels.view(Some(row.start), &row.value, &row.figures, *currency)
 }
 
-fn added_up(labels: &Labels, rows: Vec<StatisticRow>) -> Vec<StatisticView> {
-    let mut sums: BTreeMap<Value, Figures> = BTreeMap::new();
-    for row in rows {
-        sums.entry(row.value).or_default().add(&row.figures);
+fn added_up(labels: &Labels, rows: Vec<CurrencyRow>) -> Vec<StatisticView> {
+    let mut sums: BTreeMap<(Value, Option<Currency>), Figures> = BTreeMap::new();
+    for (row, currency) in rows {
+        sums.entry((row.value, currency)).or_default().add(&row.figures);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, figures)| std::cmp::Reverse((figures.accepted, figures.refused)));
-    sums.iter().map(|(value, figures)| labels.view(None, value, figures)).collect()
+    sums.iter().map(|((value, currency), figures)| labels.view(None, value, figures, *currency)).collect()
 }
 
 fn value_text(names: &Names, by: Dimension, value: &Value) -> Option<String> {
@@ -320,8 +347,8 @@ impl Pages for StatisticPages {
             let Wanted { scope, query } = &self.wanted;
             let end = self.next.plus(query.resolution.length() * PAGE_INTERVALS).min(query.until);
             let slice = RecordQuery { from: self.next, until: end, ..query.clone() };
-            let rows = gateway.store.record().statistics(*scope, slice).await?;
             let labels = Labels::of(gateway, *scope, query.by);
+            let rows = labels.read(gateway, *scope, slice).await?;
             rows.iter().for_each(|row| push_statistic(csv, &row_view(&labels, row)));
             self.next = end;
             Ok(end < query.until)
@@ -375,7 +402,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         "/statistics",
         read_statistics,
         statistics("getStatistics", "Read statistics", "One row for each interval and value.").details(
-            "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. At \
+            "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. Over \
+             accounts of several currencies there is a row for each currency, because two currencies are never added up. At \
              most 5,000 rows.",
         )
             .least(OperatorPermission::Reading),

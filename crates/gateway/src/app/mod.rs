@@ -1,6 +1,7 @@
 //! The gateway's use cases, one file each. No protocol here: the edges parse requests and write responses, `app`
 //! decides and commits.
 
+mod account_metrics;
 mod alarm_notification;
 mod authenticate;
 mod credit_alarms;
@@ -15,6 +16,7 @@ mod request_log;
 mod submit_message;
 mod webhook_body;
 
+pub use account_metrics::account_metrics;
 pub use alarm_notification::AlarmNotification;
 pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
@@ -29,6 +31,7 @@ pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};
 pub use request_log::{
     AnsweredRequest, CallerName, Rejection, caller_of, note_page_send, note_request, printable,
+    recipient_digest,
 };
 pub use submit_message::{Accepted, Submitted, find_replay, key_digest, submit_message};
 pub use webhook_body::webhook_body;

@@ -3,9 +3,11 @@
 use crate::app::{Caller, Submitted};
 use crate::gateway::Gateway;
 use crate::secrets::Pepper;
+use hermod_domain::erasure::ShortDigest;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::phone::hide_numbers;
+use hermod_domain::phone::{Msisdn, hide_numbers};
 use hermod_domain::refusal::Refusal;
+use hermod_domain::submission::Submission;
 use hermod_store::record::{Replay, RequestEntry, RequestKind};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -35,6 +37,8 @@ pub struct AnsweredRequest<'a> {
     pub request: Option<&'a str>,
     pub replay: Replay,
     pub message: Option<MessageId>,
+    /// Of a send request, the recipient, if it is a number. Only its digest is logged.
+    pub recipient: Option<Msisdn>,
 }
 
 /// The API key, system_id or e-mail address of a caller, as it may be logged and stored: itself if it exists. Otherwise a keyed
@@ -125,6 +129,7 @@ pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
         request: request.map(Into::into),
         replay: answered.replay,
         message: answered.message,
+        recipient: answered.recipient.map(|to| recipient_digest(&gateway.pepper, to)),
     };
     if gateway.store.cluster().has_other_nodes() {
         gateway.request_log.keep_for_others(entry.clone());
@@ -132,12 +137,18 @@ pub fn note_request(gateway: &Gateway, answered: AnsweredRequest<'_>) {
     gateway.store.record().note_request(entry);
 }
 
+/// Returns what the log keeps of a recipient. It is the beginning of the digest by which an erasure knows the number, so that
+/// the erasure can be made in the log of a node that was away.
+pub fn recipient_digest(pepper: &Pepper, to: Msisdn) -> ShortDigest {
+    pepper.erasure_key().digest(to).shortened()
+}
+
 /// Notes a message that a user sent on a web page, under the user's e-mail address.
 pub fn note_page_send(
     gateway: &Gateway,
     caller: &Caller,
     (email, address): (&str, Option<IpAddr>),
-    request: Option<&str>,
+    submission: &Submission,
     outcome: &Result<Submitted, Refusal>,
 ) {
     let (status, message, replay) = match outcome {
@@ -155,9 +166,10 @@ pub fn note_page_send(
         status,
         rejection: outcome.as_ref().err().map(Rejection::of),
         took_ms: 0,
-        request,
+        request: submission.request.as_deref(),
         replay,
         message,
+        recipient: Some(submission.to),
     };
     note_request(gateway, answered);
 }

@@ -71,6 +71,21 @@ pub async fn submit_message(
     caller: &Caller,
     submission: &Submission,
 ) -> Result<Submitted, Refusal> {
+    let outcome = submit_screened(gateway, caller, submission).await;
+    match &outcome {
+        Ok(Submitted::Accepted(_)) => gateway.account_traffic.count_accepted(caller.account),
+        Ok(Submitted::Replayed(_) | Submitted::Unknown) => {}
+        Err(_) => gateway.account_traffic.count_refused(caller.account),
+    }
+    outcome
+}
+
+/// Submits a message. A part of a message that the customer has split is screened together with the others.
+async fn submit_screened(
+    gateway: &Gateway,
+    caller: &Caller,
+    submission: &Submission,
+) -> Result<Submitted, Refusal> {
     let part = split_part(caller, submission).filter(|_| caller.account().has_screens());
     let Some(part) = part else { return submit(gateway, caller, submission, &[]).await };
     let text = submission.text.clone();

@@ -128,6 +128,7 @@ pub struct OperationsSection {
     pub key: Option<PathBuf>,
     /// Who may use the operator API there beside this machine; empty: as `from_anywhere` says.
     pub allow: Vec<IpNetwork>,
+    pub account_metrics: bool,
 }
 
 impl OperationsSection {

@@ -1,6 +1,7 @@
 //! The live state of carriers, links and customer binds, probes, traces and alarms. Written by the
 //! edges; read by routing, metrics and the operator.
 
+mod account_traffic;
 mod alarm_kind;
 mod alarms;
 mod bind_status;
@@ -24,6 +25,7 @@ mod watched;
 mod webhook_posting;
 mod webhook_tests;
 
+pub use account_traffic::{AccountTraffic, SubmittedMessages};
 pub use alarm_kind::{AlarmKind, Severity};
 pub use alarms::{Alarm, AlarmKey, Alarms};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};

@@ -1,8 +1,9 @@
 //! The HTTP listeners: which routers each of them serves, and the addresses under which they are reached.
 
 use super::Running;
+use crate::app::account_metrics;
 use crate::config::{Config, IpNetwork};
-use crate::edges::http_api::{self, MetricsPage};
+use crate::edges::http_api::{self, MetricsPage, RenderMetrics};
 use crate::gateway::Gateway;
 use crate::http::{self, HttpLimits, HttpListener, Reach, Security, TrustedProxies};
 use crate::open_files::OPERATIONS_CONNECTIONS_MAX;
@@ -70,10 +71,7 @@ impl Running {
         operator: Option<Router>,
         pages: Option<&MakePages>,
     ) {
-        let started = self.gateway.clock.moment();
-        let clock = self.gateway.clock.clone();
-        let render: http_api::RenderMetrics =
-            Arc::new(move || telemetry::figures().render(clock.moment().since(started)));
+        let render = self.render_metrics(config.operations.account_metrics);
         let reach = operator_reach(config);
         let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
         let proxies = trusted(&config.http.trusted_proxies);
@@ -120,6 +118,21 @@ impl Running {
             };
             self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
         }
+    }
+
+    /// Returns what renders the metrics, with those of accounts or without.
+    fn render_metrics(&self, with_accounts: bool) -> RenderMetrics {
+        let (gateway, started) = (self.gateway.clone(), self.gateway.clock.moment());
+        Arc::new(move || {
+            let gateway = gateway.clone();
+            Box::pin(async move {
+                let mut text = telemetry::figures().render(gateway.clock.moment().since(started));
+                if with_accounts {
+                    text.push_str(&account_metrics(&gateway).await);
+                }
+                text
+            })
+        })
     }
 
     fn serve(&self, name: &str, listener: HttpListener, router: Router, limits: HttpLimits) {

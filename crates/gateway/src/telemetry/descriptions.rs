@@ -16,6 +16,13 @@ pub(super) fn describe_all() {
     }
 }
 
+/// Returns type and meaning of a metric. It must be documented.
+pub(super) fn description_of(name: &str) -> (&'static str, String) {
+    let row = rows().find(|(documented, ..)| *documented == name);
+    let (_, kind, meaning) = row.expect("every metric has a row in docs/metrics.md");
+    (kind, meaning)
+}
+
 /// Returns name, type and meaning of each metric.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     DOCUMENTED.lines().filter_map(|line| {

@@ -2,6 +2,9 @@
 
 mod descriptions;
 mod escaping;
+mod families;
+
+pub use families::push_family;
 
 use crate::config::{LogFormat, LogSection, level_filter};
 use escaping::JsonLines;

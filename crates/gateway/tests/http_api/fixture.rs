@@ -53,7 +53,7 @@ impl Default for Opening {
     fn default() -> Opening {
         Opening {
             limits: LIMITS,
-            metrics: Arc::new(|| "hermod_up 1\n".to_owned()),
+            metrics: Arc::new(|| Box::pin(std::future::ready("hermod_up 1\n".to_owned()))),
             security: Security::PlainNearby,
             proxies: TrustedProxies::default(),
             proxy_protocol_from: TrustedProxies::default(),

@@ -3,6 +3,7 @@
 use crate::fixture::{Opening, Service};
 use crate::test_customers::ACME;
 use hermod_domain::hold::Hold;
+use hermod_gateway::edges::http_api::RenderMetrics;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +28,8 @@ async fn requests_are_counted_by_route_and_status() {
     let handle = recorder.handle();
     // The recorder of this thread; the whole test runs on it.
     let _guard = metrics::set_default_local_recorder(&recorder);
-    let service =
-        Service::open(Opening { metrics: Arc::new(move || handle.render()), ..Opening::default() }).await;
+    let render: RenderMetrics = Arc::new(move || Box::pin(std::future::ready(handle.render())));
+    let service = Service::open(Opening { metrics: render, ..Opening::default() }).await;
     let mut client = service.client().await;
     let body = r#"{"to":"+4915112345678","text":"hello"}"#;
     for _ in 0..2 {

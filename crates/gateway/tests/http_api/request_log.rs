@@ -4,6 +4,8 @@ use crate::client::{Reply, bearer};
 use crate::fixture::{Opening, SECRET, Service};
 use crate::test_customers::{ACCOUNT_CLOSED, ACME, CLOSED, EXPIRING, REVOKED};
 use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::phone::Msisdn;
+use hermod_gateway::app::recipient_digest;
 use hermod_store::record::{RequestEntry, RequestFilter, Scope};
 use std::time::Duration;
 
@@ -92,4 +94,35 @@ async fn unknown_path_is_logged_without_query_numbers_and_what_may_be_a_secret()
         let entry = log.last().unwrap();
         assert_eq!((&*entry.operation, &*entry.reason), (expect, "This path does not exist."));
     }
+}
+
+#[tokio::test]
+async fn send_requests_have_the_digest_of_their_recipient_and_never_the_number() {
+    let service = service().await;
+    let digest = |number: &str| {
+        let number = Msisdn::parse(number).unwrap();
+        Some(recipient_digest(&service.gateway.pepper, number))
+    };
+    let to = "+4915112345678";
+    for (body, status, expect) in [
+        (format!(r#"{{"to":"{to}","text":"hello"}}"#), 202, digest(to)),
+        (format!(r#"{{"to":"{to}","text":""}}"#), 400, digest(to)),
+        (format!(r#"{{"to":"{to}","from":"{}","text":"hello"}}"#, "x".repeat(12)), 400, digest(to)),
+        (r#"{"to":"4915112345678","text":"hello"}"#.to_owned(), 400, None),
+        (r#"{"to":"#.to_owned(), 400, None),
+    ] {
+        let reply = service.client().await.send(ACME, &[], &body).await;
+        assert_eq!(reply.status, status, "{body}: {}", reply.body);
+        let store = &service.gateway.store;
+        store.record().flush().await.unwrap();
+        let page = store.record().request_log(Scope::All, RequestFilter::default(), None, 1).await.unwrap();
+        let (_, line) = &page.rows[0];
+        assert_eq!((line.status, line.recipient), (u32::from(status), expect), "{body}");
+        assert!(!format!("{line:?}").contains("12345678"), "{line:?}");
+    }
+    assert_eq!(service.client().await.get(ACME, "/api/v1/balance").await.status, 200);
+    let filter = RequestFilter { recipient: digest(to), rejected: true, ..RequestFilter::default() };
+    service.gateway.store.record().flush().await.unwrap();
+    let page = service.gateway.store.record().request_log(Scope::All, filter, None, 10).await.unwrap();
+    assert_eq!(page.rows.len(), 2);
 }

@@ -3,6 +3,7 @@
 use hermod_gateway::clock::Clock;
 use hermod_gateway::clock::within;
 use hermod_gateway::config::{Config, Period, Source};
+use hermod_gateway::gateway::Gateway;
 use hermod_gateway::running::{GatewayOptions, Running, open};
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use hermod_operator::author::Author;
@@ -78,6 +79,10 @@ impl TestGateway {
         };
         let running = Running::start(options, opened).await.unwrap();
         TestGateway { running, plain, sealed, _folder: folder }
+    }
+
+    pub(crate) fn gateway(&self) -> &Gateway {
+        self.running.gateway()
     }
 
     /// Asserts that a valid bind succeeds. An impatient gateway may close the first ones on a slow machine.

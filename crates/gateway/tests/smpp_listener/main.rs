@@ -6,3 +6,4 @@
 mod fixture;
 mod invalid_clients;
 mod password_guessing;
+mod request_log;

@@ -20,12 +20,14 @@ Examples:
   hermod requests --account shop --code INSUFFICIENT_CREDIT
   hermod requests --kind bind --rejected
   hermod requests --request 9d1f6a20
+  hermod requests --to +4915112345678 --rejected
   hermod requests --rejected --since 24h --csv > rejected.csv
 
 Lists calls of the HTTP API, submits and binds, the newest first: every rejected one with the reason in
 words, and up to 5 successful ones per second and account. It holds no text, no secret and no phone
-number, and is kept for 7 days unless [retention] requests says otherwise. --grouped counts rejected
-requests by code and says what to do.";
+number: a send request is found by --to through a keyed digest of its recipient. It is kept for 7 days
+unless [retention] requests says otherwise. --grouped counts rejected requests by code and says what to
+do.";
 
 /// List requests of customers, and why they were rejected
 #[derive(Args)]
@@ -43,6 +45,9 @@ pub(crate) struct RequestsArgs {
     /// X-Request-Id of an HTTP request
     #[arg(long, value_name = "ID")]
     request: Option<String>,
+    /// Only send requests to this number
+    #[arg(long, value_name = "NUMBER")]
+    to: Option<String>,
     /// Only rejected requests
     #[arg(long)]
     rejected: bool,
@@ -53,7 +58,7 @@ pub(crate) struct RequestsArgs {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Count rejected requests by code, and say what to do; the last 24 hours by default
-    #[arg(long, conflicts_with_all = ["code", "kind", "request", "rejected", "csv", "cursor"])]
+    #[arg(long, conflicts_with_all = ["code", "kind", "request", "to", "rejected", "csv", "cursor"])]
     grouped: bool,
     /// Print all of them as CSV
     #[arg(long, conflicts_with_all = ["json", "cursor"])]
@@ -70,12 +75,14 @@ pub(crate) struct RequestsArgs {
 
 impl RequestsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let RequestsArgs { account, code, kind, request, rejected, since, until, cursor, limit, .. } = self;
+        let RequestsArgs { account, code, kind, request, to, rejected, since, until, cursor, limit, .. } =
+            self;
         let (grouped, csv) = (self.grouped, self.csv);
         self.target.run(MissingDir::Refuse, async move |client| {
             let rejected = rejected.then_some(true);
             let limit = (!grouped && !csv).then_some(limit);
-            let query = RequestsQuery { account, code, kind, request, rejected, since, until, cursor, limit };
+            let query =
+                RequestsQuery { account, code, kind, request, to, rejected, since, until, cursor, limit };
             if csv {
                 return client.print_csv(&with_query("/requests.csv", &query)).await;
             }

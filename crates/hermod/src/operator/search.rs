@@ -5,16 +5,20 @@ use super::operator_client::{OperatorClient, with_query};
 use super::record_notes::{behind, more};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
+use crate::output::safe;
 use clap::Args;
 use hermod_operator::message::views::{
     CountView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView,
 };
+use hermod_operator::request::RejectedRequestsView;
 use hermod_operator::views::paging::Limit;
+use serde::Serialize;
 
 const EXAMPLES: &str = "\
 Examples:
   hermod messages --account shop --since 2h
   hermod messages --to +4915112345678
+  hermod messages --to '*5678' --account shop --since 2d
   hermod messages --to '+49151*' --state undeliverable --since 2026-11-15
   hermod messages --carrier acme --carrier-id 7f3a0c12
   hermod messages --request 9d1f6a20 --json
@@ -25,6 +29,9 @@ Examples:
 
 The newest messages come first. hermod message ID shows everything about one. The record, which these
 commands read, is written after the messages, usually within a second; a line says so if it is behind.
+A request that was rejected made no message: below the messages to a number, a line says how many
+there were and which command lists them. The search by last digits looks at one message after another,
+so narrow it by account or time.
 
 CSV files can be opened in a spreadsheet: numbers have no plus, and texts that would run as a formula
 begin with an apostrophe. Import the column id as text: it has more digits than a spreadsheet keeps.";
@@ -36,7 +43,7 @@ pub(crate) struct MessagesArgs {
     /// Only messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Recipient: a number, or the beginning of numbers and a star, such as '+49151*'
+    /// Recipient: a number, the beginning of numbers such as '+49151*', or 4 or more last digits such as '*5678'
     #[arg(long, value_name = "NUMBER")]
     to: Option<String>,
     /// Sender
@@ -150,8 +157,7 @@ impl MessagesArgs {
                 let response = client.get(&with_query("/messages/count", &query)).await?;
                 client.print(&response, |view: CountView| count_text(&view))
             } else {
-                let response = client.get(&with_query("/messages", &query)).await?;
-                client.print(&response, |view: MessagesView| page_text(&view))
+                page(client, query).await
             }
         })
     }
@@ -162,20 +168,80 @@ fn count_text(CountView { count, exact, record }: &CountView) -> String {
     format!("{least}{count} messages\n{}", behind(*record))
 }
 
-fn page_text(MessagesView { items, next, searched_to, record }: &MessagesView) -> String {
+/// Prints a page. A search by last digits continues until the page is full or the search is complete.
+async fn page(client: &OperatorClient, mut query: MessagesQuery) -> CommandResult {
+    let by_last_digits = query.to.as_ref().is_some_and(|to| to.starts_with('*'));
+    let rows = rows_of(query.limit);
+    let mut items = Vec::new();
+    loop {
+        let response = client.get(&with_query("/messages", &query)).await?;
+        if !by_last_digits {
+            return client.print(&response, |view: MessagesView| page_text(&view, &query));
+        }
+        let mut view: MessagesView = response.read_as().map_err(Failure::failed)?;
+        items.append(&mut view.items);
+        match (&view.next, &view.searched_to) {
+            (Some(next), Some(at)) if items.len() < rows => {
+                crate::output::progress(&format!("looked at messages down to {at}"));
+                query.cursor = Some(next.clone());
+            }
+            _ => {
+                crate::output::progress_done();
+                return print_view(client, &MessagesView { items, ..view }, |view| page_text(view, &query));
+            }
+        }
+    }
+}
+
+fn rows_of(limit: Option<Limit>) -> usize {
+    limit.map_or(usize::MAX, |limit| usize::try_from(u32::from(limit)).unwrap_or(usize::MAX))
+}
+
+/// Prints a view that was put together from several responses.
+fn print_view<T: Serialize>(client: &OperatorClient, view: &T, text: impl Fn(&T) -> String) -> CommandResult {
+    if client.json {
+        let json = serde_json::to_string(view).expect("a view has texts, numbers and lists");
+        crate::output::print_json(&json)
+    } else {
+        crate::output::print(&text(view))
+    }
+}
+
+fn page_text(view: &MessagesView, query: &MessagesQuery) -> String {
+    let MessagesView { items, next, searched_to, rejected_requests, record } = view;
     let mut text = table(items);
     if let Some(at) = searched_to {
         text.push_str(&format!("\nSearched down to {at}: there may be more.\n"));
     }
     text.push_str(&more(next.as_ref()));
+    if let Some(rejected) = rejected_requests {
+        text.push_str(&rejected_text(*rejected, query));
+    }
     text.push_str(&behind(*record));
     text
 }
 
+/// Returns the line about rejected requests to the number, with the command that lists them; empty without any.
+fn rejected_text(
+    RejectedRequestsView { count, exact }: RejectedRequestsView,
+    query: &MessagesQuery,
+) -> String {
+    let requests = match (count, exact) {
+        (0, _) => return String::new(),
+        (1, true) => "1 request to this number was".to_owned(),
+        (_, true) => format!("{count} requests to this number were"),
+        (_, false) => format!("{count} or more requests to this number were"),
+    };
+    let MessagesQuery { account, to, since, until, .. } = query;
+    let given = [("to", to), ("account", account), ("since", since), ("until", until)];
+    let options = given.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let options: String = options.map(|(name, value)| format!(" --{name} {}", safe(value))).collect();
+    format!("\n{requests} rejected: hermod requests{options} --rejected\n")
+}
+
 /// Searches slice after slice until a page is full or the search is complete.
 async fn text_search(client: &OperatorClient, mut query: TextSearchQuery) -> CommandResult {
-    let rows =
-        query.limit.map_or(usize::MAX, |limit| usize::try_from(u32::from(limit)).unwrap_or(usize::MAX));
+    let rows = rows_of(query.limit);
     let mut found: Option<TextSearchView> = None;
     loop {
         let response = client.get(&with_query("/messages/text", &query)).await?;
@@ -193,12 +259,7 @@ async fn text_search(client: &OperatorClient, mut query: TextSearchQuery) -> Com
         query.cursor.clone_from(&view.next);
         if view.next.is_none() || view.items.len() >= rows {
             crate::output::progress_done();
-            return if client.json {
-                let json = serde_json::to_string(&view).expect("a view has texts, numbers and lists");
-                crate::output::print_json(&json)
-            } else {
-                crate::output::print(&text_text(&view))
-            };
+            return print_view(client, &view, text_text);
         }
         found = Some(view);
     }
@@ -210,4 +271,28 @@ fn text_text(view: &TextSearchView) -> String {
     text.push_str(&more(view.next.as_ref()));
     text.push_str(&behind(view.record));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejected_requests_are_named_with_the_command_that_lists_them() {
+        let query = MessagesQuery {
+            account: Some("shop".to_owned()),
+            to: Some("+4915112345678".to_owned()),
+            since: Some("2h".to_owned()),
+            ..MessagesQuery::default()
+        };
+        let line = |count, exact| rejected_text(RejectedRequestsView { count, exact }, &query);
+        let command = "hermod requests --to +4915112345678 --account shop --since 2h --rejected\n";
+        assert_eq!(line(0, true), "");
+        assert_eq!(line(1, true), format!("\n1 request to this number was rejected: {command}"));
+        assert_eq!(line(2, true), format!("\n2 requests to this number were rejected: {command}"));
+        assert_eq!(
+            line(1_000, false),
+            format!("\n1000 or more requests to this number were rejected: {command}")
+        );
+    }
 }

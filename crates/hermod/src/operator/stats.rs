@@ -24,7 +24,8 @@ intervals still wait for a receipt. DELIVERED is the share of messages that have
 times from acceptance to delivery. Minutes are kept for 48 hours, hours for 90 days, days for 400 days.
 Times are UTC.";
 
-const SEVERAL_NOTE: &str = "The accounts have several currencies, which are not added up: --by account and --account NAME show spend.\n";
+const SEVERAL_NOTE: &str =
+    "The accounts have several currencies, which are not added up: each currency has its own rows.\n";
 
 /// Characters of the longest bar.
 const BAR_WIDTH: usize = 24;
@@ -123,7 +124,7 @@ fn statistics_text(view: &StatisticsView) -> String {
     let table = table_of(&columns, &rows, "No messages in this time.");
     let total: u64 = view.items.iter().map(count).sum();
     let what = if view.by == "refusal" { "rejected requests" } else { "messages" };
-    let note = if view.items.iter().any(has_several_currencies) { SEVERAL_NOTE } else { "" };
+    let note = if has_several_currencies(view) { SEVERAL_NOTE } else { "" };
     format!(
         "{table}\n{note}{total} {what} from {} to {}, counted per {}.\n{}",
         view.since,
@@ -133,14 +134,17 @@ fn statistics_text(view: &StatisticsView) -> String {
     )
 }
 
-fn has_several_currencies(row: &StatisticView) -> bool {
-    row.accepted > 0 && row.spend.is_none()
+fn has_several_currencies(view: &StatisticsView) -> bool {
+    let mut currencies = view.items.iter().filter_map(|row| row.currency.as_ref());
+    let first = currencies.next();
+    view.by != "account" && currencies.any(|other| Some(other) != first)
 }
 
 fn spend(row: &StatisticView) -> String {
     match (&row.spend, &row.currency) {
         _ if row.accepted == 0 => String::new(),
-        (None, _) => "(several)".to_owned(),
+        // Of accounts that do not exist any more.
+        (None, _) => "(unknown)".to_owned(),
         (Some(spend), None) => spend.to_string(),
         (Some(spend), Some(currency)) => format!("{spend} {currency}"),
     }

@@ -42,13 +42,25 @@ fn column_has_the_name_of_what_is_counted() {
 }
 
 #[test]
-fn spend_in_several_currencies_is_not_shown_as_a_sum() {
-    let json = r#"{"per": "day", "by": "all", "since": "2026-11-15T12:00:00Z", "until": "2026-11-16T12:00:00Z",
-            "items": [
-              {"start": null, "value": null, "accepted": 2, "parts": 2, "delivered": 2, "expired": 0, "undeliverable": 0,
-               "rejected": 0, "open": 0, "refused": 0, "currency": null, "spend": null, "refunded": null, "p50_ms": null,
-               "p95_ms": null}],
-            "record": {"lag_ms": 100, "catching_up": 0}}"#;
-    let text = statistics_text(&serde_json::from_str(json).unwrap());
-    assert!(text.contains("(several)") && text.contains("--by account"), "{text}");
+fn each_of_several_currencies_has_its_own_row() {
+    let row = |currency: &str, spend: &str| {
+        format!(
+            r#"{{"start": null, "value": null, "accepted": 2, "parts": 2, "delivered": 2, "expired": 0, "undeliverable": 0,
+                "rejected": 0, "open": 0, "refused": 0, "currency": {currency}, "spend": {spend}, "refunded": {spend},
+                "p50_ms": null, "p95_ms": null}}"#
+        )
+    };
+    let shown = |rows: &[String]| {
+        let json = format!(
+            r#"{{"per": "day", "by": "all", "since": "2026-11-15T12:00:00Z", "until": "2026-11-16T12:00:00Z",
+                "items": [{}], "record": {{"lag_ms": 100, "catching_up": 0}}}}"#,
+            rows.join(",")
+        );
+        statistics_text(&serde_json::from_str(&json).unwrap())
+    };
+    let [euro, dollar, none] = [row("\"EUR\"", "5"), row("\"USD\"", "7"), row("null", "null")];
+    let text = shown(&[euro.clone(), dollar, none]);
+    assert!(text.contains("5 EUR") && text.contains("7 USD") && text.contains("(unknown)"), "{text}");
+    assert!(text.contains(SEVERAL_NOTE), "{text}");
+    assert!(!shown(&[euro]).contains(SEVERAL_NOTE));
 }

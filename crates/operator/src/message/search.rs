@@ -1,12 +1,13 @@
 //! Searches for messages: by their properties, and by a text within one account.
 
 use crate::find::{find_account, find_carrier, find_connection};
-use crate::input::{invalid, number, one_of, sender, words};
+use crate::input::{invalid, number_in, one_of, sender, words};
 use crate::message::views::{
     CountView, MessageView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView,
 };
 use crate::record::{Names, end_or_now, range_of, scope_of};
 use crate::refusal::OperatorRefusal;
+use crate::request::count_rejected;
 use crate::views::paging::Limit;
 use hermod_domain::ids::{MessageId, RemoteId};
 use hermod_domain::lifecycle::MessageState;
@@ -33,12 +34,19 @@ pub async fn search_messages(
 ) -> Result<MessagesView, OperatorRefusal> {
     let (scope, filter) = filter_of(gateway, &query)?;
     let limits = SearchLimits { before: cursor(query.cursor.as_deref())?, rows: Limit::of(query.limit) };
+    let rejected_requests = match &filter.recipient {
+        Some(RecipientFilter::Exact(to)) => {
+            Some(count_rejected(gateway, scope, *to, (filter.from, filter.until)).await?)
+        }
+        Some(RecipientFilter::Prefix(_) | RecipientFilter::Suffix(_)) | None => None,
+    };
     let page = gateway.store.record().search_messages(scope, filter, limits).await?;
     let names = Names::of(gateway);
     Ok(MessagesView {
         items: page.rows.iter().map(|message| message_view(&names, message)).collect(),
         next: page.next.map(|next| next.to_string()),
         searched_to: page.searched_to.map(|at| at.to_iso()),
+        rejected_requests,
         record: page.status.into(),
     })
 }
@@ -89,6 +97,8 @@ pub(crate) fn message_view(names: &Names, message: &RecordedMessage) -> MessageV
 
 /// Digits of the longest phone number (E.164).
 const DIGITS_MAX: usize = 15;
+/// The fewest digits that the end of a number may have: with fewer, every page is full of other people's messages.
+const LAST_DIGITS_MIN: usize = 4;
 /// The longest `X-Request-Id` that can be looked for.
 const REQUEST_CHARS_MAX: usize = 200;
 
@@ -126,31 +136,34 @@ pub(crate) fn cursor(text: Option<&str>) -> Result<Option<MessageId>, OperatorRe
     text.map(|text| MessageId::parse(text).ok_or_else(|| wrong(text))).transpose()
 }
 
-/// Parses a number, or the beginning of numbers before `*`.
+/// Parses a number, the beginning of numbers before `*`, or the end of numbers after `*`.
 fn recipient(text: &str) -> Result<RecipientFilter, OperatorRefusal> {
-    let Some(prefix) = text.strip_suffix('*') else {
-        return number_in("to", text).map(RecipientFilter::Exact);
+    let are_digits = |digits: &str, least: usize| {
+        (least..=DIGITS_MAX).contains(&digits.len()) && digits.bytes().all(|octet| octet.is_ascii_digit())
     };
-    let digits = prefix.strip_prefix(['+', ' ']).unwrap_or(prefix);
-    if !digits.is_empty() && digits.len() <= DIGITS_MAX && digits.bytes().all(|octet| octet.is_ascii_digit())
-    {
-        return Ok(RecipientFilter::Prefix(digits.to_owned()));
+    if let Some(prefix) = text.strip_suffix('*') {
+        let digits = prefix.strip_prefix(['+', ' ']).unwrap_or(prefix);
+        if are_digits(digits, 1) {
+            return Ok(RecipientFilter::Prefix(digits.to_owned()));
+        }
+    } else if let Some(digits) = text.strip_prefix('*') {
+        if are_digits(digits, LAST_DIGITS_MIN) {
+            return Ok(RecipientFilter::Suffix(digits.to_owned()));
+        }
+    } else {
+        return number_in("to", text).map(RecipientFilter::Exact).map_err(|refusal| match refusal {
+            OperatorRefusal::InvalidField { field, rule } => invalid(
+                field,
+                format!("{rule}; the beginning of a number ends with *, as in +49151*, and its end begins with *, as in *5678"),
+            ),
+            other => other,
+        });
     }
     let rule = format!(
-        "\"{text}\" is not the beginning of numbers such as +49151*: 1 to {DIGITS_MAX} digits and a star"
+        "\"{text}\" is neither the beginning of numbers such as +49151* (1 to {DIGITS_MAX} digits and a star) nor their end such \
+         as *5678 (a star and {LAST_DIGITS_MIN} to {DIGITS_MAX} digits)"
     );
     Err(invalid("to", rule))
-}
-
-/// Parses a number; a missing plus is added.
-fn number_in(field: &'static str, text: &str) -> Result<Msisdn, OperatorRefusal> {
-    let with_plus = if text.starts_with(['+', ' ']) { text.to_owned() } else { format!("+{text}") };
-    number(&with_plus).map_err(|refusal| match refusal {
-        OperatorRefusal::InvalidField { rule, .. } => {
-            invalid(field, format!("{rule}; end the beginning of a number with *, as in +49151*"))
-        }
-        other => other,
-    })
 }
 
 fn state(text: &str) -> Result<MessageState, OperatorRefusal> {
@@ -207,7 +220,23 @@ mod tests {
         assert_eq!(exact(" 4915112345678"), exact("4915112345678"));
         assert_eq!(exact("+49151*"), RecipientFilter::Prefix("49151".to_owned()));
         assert_eq!(exact("49*"), RecipientFilter::Prefix("49".to_owned()));
-        for wrong in ["*", "+*", "49 1*", "49a*", "1234567890123456*", "", "0151", "x"] {
+        assert_eq!(exact("*5678"), RecipientFilter::Suffix("5678".to_owned()));
+        let wrong = [
+            "*",
+            "+*",
+            "49 1*",
+            "49a*",
+            "1234567890123456*",
+            "",
+            "0151",
+            "x",
+            "*567",
+            "*56a8",
+            "*+5678",
+            "**",
+            "*5678*",
+        ];
+        for wrong in wrong {
             assert!(recipient(wrong).is_err(), "{wrong}");
         }
         let error = recipient("+49").unwrap_err().to_string();

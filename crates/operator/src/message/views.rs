@@ -1,6 +1,7 @@
 //! Messages and their timelines.
 
 use crate::record::RecordView;
+use crate::request::RejectedRequestsView;
 use crate::views::amount::Amount;
 use crate::views::masking::HandsetNumber;
 use crate::views::paging::Limit;
@@ -16,8 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 pub struct MessagesQuery {
     /// Only messages of this account.
     pub account: Option<String>,
-    /// The recipient: a number, or the beginning of numbers followed by `*`, such as `+49151*`.
-    #[param(pattern = r"^[+ ]?[0-9]{1,15}\*?$", example = "+49151*")]
+    /// The recipient: a number, the beginning of numbers followed by `*`, such as `+49151*`, or at least 4 of their last digits
+    /// after `*`, such as `*5678`. The search by last digits looks at every message: give a range of time or the account too.
+    #[param(pattern = r"^([+ ]?[0-9]{1,15}\*?|\*[0-9]{4,15})$", example = "+49151*")]
     pub to: Option<String>,
     /// The sender.
     pub from: Option<String>,
@@ -143,6 +145,9 @@ pub struct MessagesView {
     pub next: Option<String>,
     /// The search has looked at enough messages down to this time: the next page goes on, even if this one is not full.
     pub searched_to: Option<String>,
+    /// Rejected requests to the number of `to`, of the same account and range of time: they made no message. Null unless `to` is
+    /// a whole number.
+    pub rejected_requests: Option<RejectedRequestsView>,
     pub record: RecordView,
 }
 

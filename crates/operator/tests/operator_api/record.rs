@@ -2,6 +2,7 @@
 
 use crate::fixture::ApiFixture;
 use axum::body::Body;
+use hermod_store::record::{Replay, RequestEntry, RequestKind};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
@@ -42,6 +43,8 @@ async fn messages_are_found_by_each_property_newest_first() {
         ("to=%2B4915112345678", vec![second.clone(), first.clone()]),
         ("to=%2B4915*", vec![second.clone(), first.clone()]),
         ("to=4917*", vec![third.clone()]),
+        ("to=*345678", all.clone()),
+        ("to=*112345678&account=shop", vec![second.clone(), first.clone()]),
         ("account=shop&key=order-1", vec![first.clone()]),
         ("request=req-of-order-1", vec![first.clone()]),
         ("state=delivered", vec![]),
@@ -117,8 +120,8 @@ async fn money_of_several_currencies_is_never_added_up() {
     let (fixture, _) = fixture().await;
     fixture.put("/accounts/other", json!({"currency": "USD"})).await;
     for (query, expect) in [
-        ("sum=true", json!([null, null, null])),
-        ("by=country&sum=true", json!([null, null, null])),
+        ("sum=true", json!(["EUR", 0.15, 0])),
+        ("by=country&sum=true", json!(["EUR", 0.15, 0])),
         ("by=account&sum=true", json!(["EUR", 0.15, 0])),
         ("account=shop&by=country&sum=true", json!(["EUR", 0.15, 0])),
     ] {
@@ -130,7 +133,76 @@ async fn money_of_several_currencies_is_never_added_up() {
     let csv = fixture.get("/statistics.csv?by=account").await.text;
     assert!(csv.starts_with("start,value,") && csv.contains(",0.15,0,EUR,"), "{csv}");
     let csv = fixture.get("/statistics.csv").await.text;
-    assert!(!csv.contains("0.15") && csv.contains(",,,,"), "{csv}");
+    assert!(csv.contains(",0.15,0,EUR,"), "{csv}");
+    // Nobody pays for a request without an account.
+    fixture.gateway.store.record().note_request(request_of_nobody(&fixture));
+    fixture.gateway.store.record().flush().await.unwrap();
+    let body = fixture.get("/statistics?sum=true").await.body;
+    let rows: Vec<Value> = body["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| json!([row["currency"], row["spend"], row["accepted"], row["refused"]]))
+        .collect();
+    assert_eq!(rows, [json!(["EUR", 0.15, 3, 0]), json!([null, null, 0, 1])], "{body}");
+}
+
+/// Returns a rejected request that names no account.
+fn request_of_nobody(fixture: &ApiFixture) -> RequestEntry {
+    RequestEntry {
+        at: fixture.gateway.clock.now(),
+        account: None,
+        connection: None,
+        kind: RequestKind::Http,
+        operation: "POST /api/v1/sms".into(),
+        who: "".into(),
+        address: None,
+        status: 401,
+        code: Some("INVALID_API_KEY".into()),
+        reason: "".into(),
+        took_ms: 0,
+        request: None,
+        replay: Replay::No,
+        message: None,
+        recipient: None,
+    }
+}
+
+#[tokio::test]
+async fn rejected_requests_to_a_number_are_counted_and_found() {
+    let (fixture, _) = fixture().await;
+    let blocked = "+33612345678";
+    for _ in 0..2 {
+        assert_eq!(fixture.submit(blocked, "hello", &[]).await.0, 403);
+    }
+    fixture.gateway.store.record().flush().await.unwrap();
+    for (query, expect) in [
+        ("to=%2B33612345678", json!({"count": 2, "exact": true})),
+        ("to=33612345678&account=shop&since=1h", json!({"count": 2, "exact": true})),
+        ("to=33612345678&until=1h", json!({"count": 0, "exact": true})),
+        ("to=33612345679", json!({"count": 0, "exact": true})),
+        ("to=%2B4915112345678", json!({"count": 0, "exact": true})),
+        ("to=336*", Value::Null),
+        ("account=shop", Value::Null),
+    ] {
+        let body = fixture.get(&format!("/messages?{query}")).await.body;
+        assert_eq!(body["rejected_requests"], expect, "{query}: {body}");
+    }
+    for (query, expect) in [
+        ("to=%2B33612345678&rejected=true", 2),
+        ("to=33612345678&account=shop&code=COUNTRY_BLOCKED&kind=http", 2),
+        ("to=33612345678&kind=submit", 0),
+        ("to=33612345679", 0),
+        ("to=%2B4915112345678&rejected=true", 0),
+        // Those that were accepted are found too.
+        ("to=%2B4915112345678", 2),
+    ] {
+        let found = fixture.get(&format!("/requests?{query}")).await.body;
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(expect), "{query}: {found}");
+        assert!(!found.to_string().contains("12345678"), "{found}");
+    }
+    let csv = fixture.get("/requests.csv?to=33612345678").await.text;
+    assert_eq!(csv.matches("COUNTRY_BLOCKED").count(), 2, "{csv}");
 }
 
 #[tokio::test]

@@ -7,7 +7,13 @@ async fn invalid_query_says_what_is_wrong_and_what_to_do() {
     let fixture = ApiFixture::open().await;
     for (path, expect) in [
         ("/messages?to=x", "400 INVALID_FIELD: to: "),
-        ("/messages?to=*", "400 INVALID_FIELD: to: \"*\" is not the beginning of numbers such as +49151*"),
+        (
+            "/messages?to=*",
+            "400 INVALID_FIELD: to: \"*\" is neither the beginning of numbers such as +49151*",
+        ),
+        ("/messages?to=*567", "400 INVALID_FIELD: to: \"*567\" is neither the beginning of numbers"),
+        ("/requests?to=x", "400 INVALID_FIELD: to: \"+x\": "),
+        ("/requests?to=4915*", "400 INVALID_FIELD: to: \"+4915*\": "),
         ("/messages?state=gone", "400 INVALID_FIELD: state: \"gone\" is none of queued, submitted, "),
         ("/messages?country=Germany", "400 INVALID_FIELD: country: "),
         (

@@ -111,7 +111,13 @@ async fn search(
         let found = found.await?;
         let searched_to = found.next.is_some().then_some(found.searched_to);
         let items = found.items.into_iter().filter(|message| filter.matches(message)).collect();
-        return Ok(MessagesView { items, next: found.next, searched_to, record: found.record });
+        return Ok(MessagesView {
+            items,
+            next: found.next,
+            searched_to,
+            rejected_requests: None,
+            record: found.record,
+        });
     }
     search::search_messages(gateway, query_of(member, filter)).await
 }
@@ -160,7 +166,13 @@ async fn countries(
 }
 
 fn nothing() -> MessagesView {
-    MessagesView { items: Vec::new(), next: None, searched_to: None, record: RecordView::default() }
+    MessagesView {
+        items: Vec::new(),
+        next: None,
+        searched_to: None,
+        rejected_requests: None,
+        record: RecordView::default(),
+    }
 }
 
 /// Shows the filters again, with what is wrong beside the field.

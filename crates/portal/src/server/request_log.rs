@@ -104,6 +104,7 @@ impl RequestLogFilter {
             code: given(&self.code),
             kind,
             request: given(&self.request),
+            to: None,
             rejected: (self.rejected == "true").then_some(true),
             since: given(&self.since),
             until: given(&self.until),

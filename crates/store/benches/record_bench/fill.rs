@@ -261,6 +261,7 @@ pub(crate) async fn note_requests(store: &Store, traffic: &BenchTraffic) {
             request: Some(BenchTraffic::request(number).into()),
             replay: Replay::No,
             message: None,
+            recipient: None,
         });
         if number % REQUESTS_PER_FLUSH == REQUESTS_PER_FLUSH - 1 {
             store.record().flush().await.expect("the record is complete");

@@ -6,6 +6,7 @@ use crate::backend::read_results::{CoveredInbound, CoveredMessage, NumberPage};
 use crate::data_folder::erasure_list;
 use crate::error::StoreError;
 use crate::operations::ErasureStore;
+use crate::record::RecordErasure;
 use crate::sql::{carrier_ids, erasure, erasure_scans};
 use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, ErasureScope, KeptErasure, NumberDigest};
 use hermod_domain::ids::{AccountId, MessageId};
@@ -55,6 +56,7 @@ impl ErasureStore<'_> {
         let kept = self.key().map(|key| KeptErasure { digest: key.digest(number), account, at });
         let scope = ErasureScope { number, account, until: at.plus(CLOCK_AHEAD_MAX) };
         let progress = self.erase(&[scope], kept).await?;
+        self.erase_requests(kept.as_slice()).await?;
         self.write_list(kept.as_slice())?;
         Ok(progress.erased)
     }
@@ -73,7 +75,7 @@ impl ErasureStore<'_> {
         }
         for scope in all {
             progress.erased.others += self.0.request(EraseOthers(*scope)).await?;
-            self.0.record().erase(*scope).await?;
+            self.0.record().erase(RecordErasure::Messages(*scope)).await?;
         }
         // The write-ahead log still contains the erased data.
         self.0.inner.access.shared.disk.request_truncation();
@@ -213,6 +215,14 @@ impl ErasureStore<'_> {
         }
     }
 
+    /// Erases numbers in the request log, which has them as digests.
+    async fn erase_requests(self, erasures: &[KeptErasure]) -> Result<(), StoreError> {
+        if erasures.is_empty() {
+            return Ok(());
+        }
+        self.0.record().erase(RecordErasure::Requests(erasures.to_vec())).await
+    }
+
     fn write_list(self, erasures: &[KeptErasure]) -> Result<(), StoreError> {
         erasure_list::add(self.0.inner.access.shared.disk.folder(), erasures)
     }
@@ -250,6 +260,7 @@ impl ErasureStore<'_> {
         let found = self.find_stored(key, &erasures).await?;
         let scopes: Vec<ErasureScope> = found.iter().map(|(scope, _)| *scope).collect();
         let unfinished = self.erase(&scopes, None).await?.unfinished;
+        self.erase_requests(&erasures).await?;
         if !unfinished.is_empty() {
             let left = found.iter().filter(|(scope, _)| unfinished.contains(&scope.number));
             let left: HashSet<_> = left.map(|(_, erasure)| erasure.key()).collect();
@@ -277,8 +288,9 @@ impl ErasureStore<'_> {
             search.read_all(|after| record.readers.recipients(after)).await?;
         }
         for (scope, _) in &search.found {
-            self.0.record().erase(*scope).await?;
+            self.0.record().erase(RecordErasure::Messages(*scope)).await?;
         }
+        self.erase_requests(erasures).await?;
         self.write_list(erasures)?;
         Ok(u64::try_from(search.found.len()).unwrap_or(u64::MAX))
     }

@@ -14,6 +14,11 @@ impl MoneyStore<'_> {
         self.0.read(move |database| balances::read(database, account)).await
     }
 
+    /// Returns the balance of every account that ever had one, with one query.
+    pub async fn balances(self) -> Result<Vec<(AccountId, Balance)>, StoreError> {
+        self.0.read(balances::read_all).await
+    }
+
     /// Changes a balance by a ledger entry. An entry with a reference is posted once, so the call can be repeated until it
     /// succeeds.
     pub async fn post(self, entry: LedgerEntry) -> Result<PostOutcome, StoreError> {

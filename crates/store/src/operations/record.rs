@@ -10,13 +10,13 @@ use crate::record::database::text::{Needle, TextMatches};
 use crate::record::database::timeline::{add_lines, has_gap};
 use crate::record::database::{text, timeline};
 use crate::record::{
-    Count, LiveWatch, MessageFilter, MessageHistory, MessagePage, RecordStatus, RequestEntry, RequestFilter,
-    RequestGroup, RequestPage, RunningRecord, Scope, SearchLimits, StatisticRow, StatisticsQuery, TextPage,
-    TextQuery, WATCHERS_MAX,
+    Count, Currencies, Figures, LiveWatch, MessageFilter, MessageHistory, MessagePage, RecordErasure,
+    RecordStatus, RequestEntry, RequestFilter, RequestGroup, RequestPage, Resolution, RunningRecord, Scope,
+    SearchLimits, StatisticRow, StatisticsQuery, TextPage, TextQuery, WATCHERS_MAX,
 };
 use crate::sql::nodes;
-use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::money::Currency;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Retention;
 use std::time::Duration;
@@ -93,15 +93,15 @@ impl<'s> RecordStore<'s> {
         }
     }
 
-    /// Erases a number in the record, also in one that is not kept now.
-    pub(super) async fn erase(self, scope: ErasureScope) -> Result<(), StoreError> {
+    /// Erases in the record, also in one that is not kept now.
+    pub(super) async fn erase(self, erased: RecordErasure) -> Result<(), StoreError> {
         if let Some(record) = &self.0.inner.record {
             self.wait_for_the_engine().await?;
-            record.following.erase(&self.0.inner.access.shared.feed, scope).await?;
+            record.following.erase(&self.0.inner.access.shared.feed, erased).await?;
             return Ok(());
         }
         let folder = self.0.inner.access.shared.disk.folder().to_owned();
-        let erasing = tokio::task::spawn_blocking(move || erasing::erase_in_unused(&folder, &scope));
+        let erasing = tokio::task::spawn_blocking(move || erasing::erase_in_unused(&folder, &erased));
         erasing.await.map_err(|_| StoreError::damaged("the task that erased in the record panicked"))??;
         Ok(())
     }
@@ -185,6 +185,24 @@ impl RecordStore<'_> {
         query: StatisticsQuery,
     ) -> Result<Vec<StatisticRow>, StoreError> {
         self.running()?.readers.statistics(scope, query).await
+    }
+
+    /// Returns the figures of each interval, value and currency over all accounts, oldest first.
+    pub async fn statistics_by_currency(
+        self,
+        query: StatisticsQuery,
+        currencies: Currencies,
+    ) -> Result<Vec<(StatisticRow, Option<Currency>)>, StoreError> {
+        self.running()?.readers.statistics_by_currency(query, currencies).await
+    }
+
+    /// Returns the figures of each of these accounts, the intervals of a time range added up.
+    pub async fn account_figures(
+        self,
+        accounts: Vec<AccountId>,
+        (resolution, from, until): (Resolution, Timestamp, Timestamp),
+    ) -> Result<Vec<Figures>, StoreError> {
+        self.running()?.readers.account_figures(accounts, (resolution, from, until)).await
     }
 
     /// Returns a page of the request log, newest first: lines with numbers below `before`.

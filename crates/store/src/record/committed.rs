@@ -1,7 +1,7 @@
 //! Batches on their way to the records of other nodes. Each node follows the engine as the engine's own follower does, and reads
 //! the tables only for what it missed.
 
-use hermod_domain::erasure::ErasureScope;
+use hermod_domain::erasure::{ErasureScope, KeptErasure};
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Acceptance;
@@ -31,15 +31,24 @@ pub(crate) struct Committed {
     pub sequence: u64,
     pub accepted: Vec<AcceptedMessage>,
     pub steps: Vec<MessageStep>,
-    pub erased: Vec<ErasureScope>,
+    pub erased: Vec<RecordErasure>,
 }
 
-/// The numbers that a batch erased.
+/// What a record erases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum RecordErasure {
+    /// A number, in messages that have ended.
+    Messages(ErasureScope),
+    /// The digests of these numbers, in the request log. It has numbers that no message has, so the numbers need not be known.
+    Requests(Vec<KeptErasure>),
+}
+
+/// What a batch erased.
 #[derive(Default)]
 pub(crate) struct Erasures {
-    pub all: Vec<ErasureScope>,
+    pub all: Vec<RecordErasure>,
     /// Those that other nodes requested. For a request on this node, `ErasureStore::erase_number` erases in the record.
-    pub by_other_nodes: Vec<ErasureScope>,
+    pub by_other_nodes: Vec<RecordErasure>,
 }
 
 /// A batch for all nodes, which is encoded once.

@@ -2,8 +2,7 @@
 //! follower takes both at once. Beyond a limit the feed drops everything until the follower has caught up from the tables.
 
 use crate::record::RequestEntry;
-use crate::record::committed::{AcceptedMessage, Committed, Erasures, Followers};
-use hermod_domain::erasure::ErasureScope;
+use crate::record::committed::{AcceptedMessage, Committed, Erasures, Followers, RecordErasure};
 use hermod_engine::steps::MessageStep;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,8 +24,8 @@ pub(crate) struct Fed {
     /// In the order in which they happened. Those of an accepted message come after its acceptance.
     pub steps: Vec<MessageStep>,
     pub requests: Vec<RequestEntry>,
-    /// Numbers that were erased. What was committed before has them no more.
-    pub erased: Vec<ErasureScope>,
+    /// What was erased. What was committed before has it no more.
+    pub erased: Vec<RecordErasure>,
     /// The journal's number of the last batch.
     pub sequence: u64,
     /// When the first batch was committed, in real time.
@@ -134,7 +133,7 @@ impl Feed {
         sequence: u64,
         accepted: impl Iterator<Item = AcceptedMessage>,
         steps: &mut Vec<MessageStep>,
-        erased: Vec<ErasureScope>,
+        erased: Vec<RecordErasure>,
     ) {
         fed.sequence = sequence;
         if !self.is_followed {

@@ -21,9 +21,10 @@ mod requests;
 mod running;
 pub(crate) mod tally;
 
-pub(crate) use committed::{AcceptedMessage, Committed, Erasures, PassedOn};
+pub(crate) use committed::{AcceptedMessage, Committed, Erasures, PassedOn, RecordErasure};
 #[cfg(any(test, feature = "fill"))]
 pub use database::filling::FilledMessage;
+pub use database::statistics::Currencies;
 pub(crate) use feed::{Fed, Feed, real_time};
 pub use figures::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,

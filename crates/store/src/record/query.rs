@@ -62,6 +62,8 @@ pub enum RecipientFilter {
     Exact(Msisdn),
     /// All numbers that begin with these digits: the country code first, without `+`.
     Prefix(String),
+    /// All numbers that end with these digits.
+    Suffix(String),
 }
 
 /// A message as the record lists it.

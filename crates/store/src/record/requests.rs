@@ -1,7 +1,8 @@
 //! The request log: rejected API calls, submits and binds with the reason, and some of the successful ones. It holds no
-//! body, no secret and no phone number.
+//! body, no secret and no phone number: of a recipient it has the beginning of a keyed digest.
 
 use crate::record::RecordStatus;
+use hermod_domain::erasure::ShortDigest;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,8 @@ pub struct RequestEntry {
     pub request: Option<Box<str>>,
     pub replay: Replay,
     pub message: Option<MessageId>,
+    /// Of a send request, the recipient. None if it has no valid one, or if the number was erased.
+    pub recipient: Option<ShortDigest>,
 }
 
 /// The lines to look for.
@@ -64,6 +67,7 @@ pub struct RequestFilter {
     pub code: Option<String>,
     pub kind: Option<RequestKind>,
     pub request: Option<String>,
+    pub recipient: Option<ShortDigest>,
     /// Only rejected ones.
     pub rejected: bool,
     pub from: Option<Timestamp>,

@@ -7,8 +7,7 @@ use hermod_engine::tables::{BalanceRow, BalanceRows, TableError};
 
 impl BalanceRows for SqlTables<'_> {
     fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError> {
-        let rows: Vec<BalanceRow> = described::rows(self.connection, "", [])?;
-        Ok(rows.into_iter().map(|row| (row.account, row.balance)).collect())
+        read_all(self.connection)
     }
 }
 
@@ -16,6 +15,12 @@ impl BalanceRows for SqlTables<'_> {
 pub(crate) fn read(connection: &Connection, account: AccountId) -> Result<Balance, TableError> {
     let row: Option<BalanceRow> = described::row(connection, "WHERE account = ?1", [account.get()])?;
     Ok(row.map(|row| row.balance).unwrap_or_default())
+}
+
+/// Returns the balance of every account that has a row.
+pub(crate) fn read_all(connection: &Connection) -> Result<Vec<(AccountId, Balance)>, TableError> {
+    let rows: Vec<BalanceRow> = described::rows(connection, "", [])?;
+    Ok(rows.into_iter().map(|row| (row.account, row.balance)).collect())
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 
 use crate::backend::SentBy;
 use crate::error::StoreError;
-use crate::record::AcceptedMessage;
+use crate::record::{AcceptedMessage, RecordErasure};
 use crate::writer::answers::NodeReply;
 use crate::writer::mailbox::Mailbox;
-use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
-use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, EraseOthers, OnFullDisk, OpenLink};
+use hermod_engine::commands::{
+    AnyCommand, AnyOutcome, Command, EraseOthers, KeepErasure, OnFullDisk, OpenLink,
+};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim};
 use std::fmt;
 use std::sync::Arc;
@@ -118,10 +119,15 @@ impl Op {
         }
     }
 
-    /// Returns the number that the operation erased, for the records.
-    pub(crate) fn erased(&self) -> Option<ErasureScope> {
+    /// Returns what the operation erased, for the records.
+    pub(crate) fn erased(&self) -> Option<RecordErasure> {
         match self {
-            Op::Command(AnyCommand::EraseOthers(EraseOthers(scope)), _) => Some(*scope),
+            Op::Command(AnyCommand::EraseOthers(EraseOthers(scope)), _) => {
+                Some(RecordErasure::Messages(*scope))
+            }
+            Op::Command(AnyCommand::KeepErasure(KeepErasure(erasure)), _) => {
+                Some(RecordErasure::Requests(vec![*erasure]))
+            }
             _ => None,
         }
     }

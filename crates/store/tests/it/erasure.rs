@@ -1,11 +1,15 @@
 //! Erasure of one person's number: afterwards no file contains it or its texts, and the audit still passes.
 
 use crate::mo::text;
+use crate::record::refused_request;
 use crate::world::*;
-use hermod_domain::erasure::ErasureKey;
+use hermod_domain::erasure::{ErasureKey, ShortDigest};
+use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
+use hermod_domain::time::Timestamp;
+use hermod_store::record::{RequestEntry, RequestFilter, Scope};
 use hermod_store::{Acceptance, ERASURES_FILE, Inbound, LinkKind, MoRecord, OptOut};
 use std::path::Path;
 
@@ -186,16 +190,38 @@ fn tables_naming(world: &World, number: &str) -> Vec<String> {
     raw.tables_with("").into_iter().filter(|table| table != "opt_out" && names(table)).collect()
 }
 
-/// Returns how many messages of the record have the person's number.
-fn recorded(world: &World) -> i64 {
+/// Returns how many messages of the record have the person's number, and how many lines of the request log its digest.
+fn recorded(world: &World) -> [i64; 2] {
     let record = rusqlite::Connection::open(world.path().join("record.db")).expect("a record");
-    let query = format!("SELECT count(*) FROM message WHERE recipient = {PERSON}");
-    record.query_row(&query, [], |row| row.get(0)).expect("a count")
+    let rows = [("message", PERSON.to_owned()), ("request", digest(person()).to_stored().to_string())];
+    rows.map(|(table, recipient)| {
+        let query = format!("SELECT count(*) FROM {table} WHERE recipient = {recipient}");
+        record.query_row(&query, [], |row| row.get(0)).expect("a count")
+    })
+}
+
+fn digest(number: Msisdn) -> ShortDigest {
+    KEY.digest(number).shortened()
+}
+
+/// Notes a rejected request of an account to a number.
+fn note_rejected(world: &World, account: AccountId, to: Msisdn, at: Timestamp) {
+    let line = RequestEntry { at, recipient: Some(digest(to)), ..refused_request(account) };
+    world.store.record().note_request(line);
+}
+
+/// Returns how many lines of the request log are found by a number.
+async fn found_requests(world: &World, to: Msisdn) -> usize {
+    let record = world.store.record();
+    record.flush().await.expect("the record is complete");
+    let filter = RequestFilter { recipient: Some(digest(to)), ..RequestFilter::default() };
+    record.request_log(Scope::All, filter, None, 10).await.expect("a page").rows.len()
 }
 
 /// Sends a message to the person and everything else that leaves the number somewhere. `name` tells several calls apart.
 async fn leave_traces(world: &World, name: &str) {
     let link = world.link_with_slots(1).await;
+    note_rejected(world, ALICE, person(), world.now);
     world.send(Acceptance { to: person(), ..world.smpp_message(2) }).await;
     link.accept(&link.take_job().await, name).await;
     let parked = format!("other than {name}");
@@ -245,11 +271,11 @@ async fn erased_number_is_in_no_table_and_not_in_the_record() {
         assert!(before.iter().any(|name| name.starts_with(table)), "{table}: {before:?}");
     }
     assert!(before.iter().any(|name| name.starts_with("remote_")), "{before:?}");
-    assert_eq!(recorded(&world), 1);
+    assert_eq!(recorded(&world), [1, 1]);
     world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
     world.flush().await;
     assert_eq!(tables_naming(&world, PERSON), Vec::<String>::new());
-    assert_eq!(recorded(&world), 0);
+    assert_eq!(recorded(&world), [0, 0]);
     assert_eq!(world.raw().number("SELECT count(*) FROM erasure"), 1);
 }
 
@@ -279,7 +305,7 @@ async fn erasure_is_made_again_in_a_restored_backup() {
     restored.flush().await;
     assert_eq!(tables_naming(&restored, PERSON), Vec::<String>::new());
     restored.store.record().flush().await.expect("the record is complete");
-    assert_eq!(recorded(&restored), 0);
+    assert_eq!(recorded(&restored), [0, 0]);
     assert_eq!(restored.store.erasures().replay(restored.now).await.expect("nothing is left"), 0);
 }
 
@@ -289,7 +315,7 @@ async fn replayed_erasure_leaves_what_is_newer_and_a_repeated_one_does_not() {
     leave_traces(&world, "before").await;
     let mut restored = erased_and_restored(world).await;
     // The person is a recipient again.
-    restored.advance(secs(1)).await;
+    restored.advance(secs(120)).await;
     leave_traces(&restored, "after").await;
     restored.flush().await;
     assert_eq!(traces(&restored), [2, 2, 2, 2, 2]);
@@ -297,12 +323,12 @@ async fn replayed_erasure_leaves_what_is_newer_and_a_repeated_one_does_not() {
     restored.flush().await;
     assert_eq!(traces(&restored), [1, 1, 1, 1, 1]);
     restored.store.record().flush().await.expect("the record is complete");
-    assert_eq!(recorded(&restored), 1);
+    assert_eq!(recorded(&restored), [1, 1]);
     assert_eq!(restored.store.erasures().replay(restored.now).await.expect("nothing is left"), 0);
     restored.store.erasures().erase_number(person(), None, restored.now).await.expect("it is erased");
     restored.flush().await;
     assert_eq!(traces(&restored), [0; 5]);
-    assert_eq!(recorded(&restored), 0);
+    assert_eq!(recorded(&restored), [0, 0]);
     // The attempts have no events.
     restored.raw().change("DELETE FROM webhook_attempt");
     restored.restart().await;
@@ -407,9 +433,9 @@ async fn erasure_reaches_the_record_of_a_node_that_was_away() {
     world.reopen();
     world.store.erasures().set_key(KEY);
     world.store.record().flush().await.expect("the record is complete");
-    assert_eq!(recorded(&world), 1);
+    assert_eq!(recorded(&world), [1, 1]);
     assert_eq!(world.store.erasures().replay(world.now).await.expect("it is erased"), 1);
-    assert_eq!(recorded(&world), 0);
+    assert_eq!(recorded(&world), [0, 0]);
     assert_eq!(world.store.erasures().replay(world.now).await.expect("nothing is left"), 0);
 }
 
@@ -418,7 +444,7 @@ async fn repeated_erasure_reaches_the_record_of_a_node_that_has_the_first() {
     let mut world = World::with_record().await;
     world.store.erasures().set_key(KEY);
     world.store.erasures().erase_number(person(), None, world.now).await.expect("it is erased");
-    world.advance(secs(1)).await;
+    world.advance(secs(120)).await;
     leave_traces(&world, "id").await;
     world.store.record().flush().await.expect("the record is complete");
     world.store.close().await.expect("the store closes");
@@ -434,7 +460,53 @@ async fn repeated_erasure_reaches_the_record_of_a_node_that_has_the_first() {
     world.reopen();
     world.store.erasures().set_key(KEY);
     world.store.record().flush().await.expect("the record is complete");
-    assert_eq!(recorded(&world), 1);
+    assert_eq!(recorded(&world), [1, 1]);
     assert_eq!(world.store.erasures().replay(world.now).await.expect("it is erased"), 1);
-    assert_eq!(recorded(&world), 0);
+    assert_eq!(recorded(&world), [0, 0]);
+}
+
+/// Returns the files of the record that have the digest of a number.
+fn record_files_with(world: &World, number: Msisdn) -> Vec<String> {
+    // SQLite stores it in six octets.
+    let octets = digest(number).to_stored().to_be_bytes();
+    let mut files = files_containing(world.path(), &octets[2..]);
+    files.retain(|file| file.contains("record.db"));
+    files
+}
+
+#[tokio::test]
+async fn number_of_rejected_requests_is_erased_though_no_message_has_it() {
+    let mut world = World::with_record().await;
+    let other = recipient();
+    for (account, to) in [(ALICE, person()), (BOB, person()), (ALICE, other)] {
+        note_rejected(&world, account, to, world.now);
+    }
+    assert_eq!((found_requests(&world, person()).await, found_requests(&world, other).await), (2, 1));
+    assert!(!record_files_with(&world, person()).is_empty());
+    world.store.close().await.expect("the store closes");
+    let record = std::fs::read(world.path().join("record.db")).expect("a record");
+    world.reopen();
+    world.store.erasures().set_key(KEY);
+    for (account, left) in [(Some(ALICE), 1), (None, 0)] {
+        world.store.erasures().erase_number(person(), account, world.now).await.expect("it is erased");
+        assert_eq!(found_requests(&world, person()).await, left);
+    }
+    assert_eq!(record_files_with(&world, person()), Vec::<String>::new());
+    assert_eq!(found_requests(&world, other).await, 1);
+    // Another node sends a line from before the erasure.
+    note_rejected(&world, ALICE, person(), world.now);
+    assert_eq!(found_requests(&world, person()).await, 0);
+    note_rejected(&world, ALICE, person(), world.now.plus(secs(120)));
+    assert_eq!(found_requests(&world, person()).await, 1, "the person is a recipient again");
+    world.store.close().await.expect("the store closes");
+
+    // The folder of a node that was away has an older record, and not the erasure.
+    std::fs::write(world.path().join("record.db"), record).expect("a record");
+    std::fs::remove_file(world.path().join(ERASURES_FILE)).expect("the list");
+    world.reopen();
+    world.store.erasures().set_key(KEY);
+    assert_eq!(found_requests(&world, person()).await, 2);
+    assert_eq!(world.store.erasures().replay(world.now).await.expect("it is erased"), 0);
+    assert_eq!((found_requests(&world, person()).await, found_requests(&world, other).await), (0, 1));
+    assert_eq!(record_files_with(&world, person()), Vec::<String>::new());
 }

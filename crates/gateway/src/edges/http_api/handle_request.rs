@@ -197,7 +197,7 @@ fn note(
     seen: &Seen,
 ) {
     let Noted { id, peer, status, duration_ms } = *noted;
-    let Seen { caller, key, message, replay, .. } = seen;
+    let Seen { caller, key, message, replay, recipient, .. } = seen;
     let answered = AnsweredRequest {
         kind: RequestKind::Http,
         operation: &Called { route, head },
@@ -210,6 +210,7 @@ fn note(
         request: id.to_str().ok(),
         replay: *replay,
         message: *message,
+        recipient: *recipient,
     };
     note_request(gateway, answered);
 }
@@ -239,17 +240,17 @@ async fn dispatch(
         ApiRoute::DocumentPage => Ok(document::published().page()),
         ApiRoute::Healthz => Ok(monitoring_pages::healthz()),
         ApiRoute::Readyz => Ok(monitoring_pages::readyz(&edge.gateway)),
-        ApiRoute::Metrics => metrics(edge, head),
+        ApiRoute::Metrics => metrics(edge, head).await,
         ApiRoute::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
 }
 
-fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
+async fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
     let source = source_of(&head.extensions, &head.headers);
     let is_named = names_this_machine(&head.uri, &head.headers);
     match &edge.metrics {
         Some(page) if !page.reach.admits(source, is_named) => Err(Refusal::LocalOnly),
-        page => Ok(monitoring_pages::metrics(page.as_ref())),
+        page => Ok(monitoring_pages::metrics(page.as_ref()).await),
     }
 }
 

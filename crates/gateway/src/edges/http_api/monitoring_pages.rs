@@ -1,15 +1,16 @@
-//! The pages for monitoring: `/healthz`, `/readyz` and `/metrics`. They need no credentials and contain nothing about
-//! customers.
+//! The pages for monitoring: `/healthz`, `/readyz` and `/metrics`. They need no credentials. Only the metrics contain something about
+//! customers, unless `[operations] account_metrics` is off.
 
 use crate::gateway::Gateway;
 use crate::listeners::Reach;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 
 /// Renders all metrics in the Prometheus text format.
-pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+pub type RenderMetrics = Arc<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
 
 /// The metrics page.
 #[derive(Clone)]
@@ -42,8 +43,11 @@ pub(super) fn readyz(gateway: &Gateway) -> Response {
     plain(status, reason.into(), "text/plain; charset=utf-8")
 }
 
-pub(super) fn metrics(page: Option<&MetricsPage>) -> Response {
-    let text = page.map(|page| (page.render)()).unwrap_or_default();
+pub(super) async fn metrics(page: Option<&MetricsPage>) -> Response {
+    let text = match page {
+        Some(page) => (page.render)().await,
+        None => String::new(),
+    };
     plain(StatusCode::OK, text.into(), "text/plain; version=0.0.4; charset=utf-8")
 }
 

@@ -5,6 +5,7 @@ use super::paths::ApiRoute;
 use crate::app::{CallerName, SignInFault};
 use crate::gateway::RateLeft;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::phone::Msisdn;
 use hermod_store::record::Replay;
 use metrics::{Counter, Histogram, counter, histogram};
 use std::sync::OnceLock;
@@ -56,4 +57,6 @@ pub(super) struct Seen {
     /// The message that it is about, and whether its idempotency key was used before.
     pub(super) message: Option<MessageId>,
     pub(super) replay: Replay,
+    /// Of a send request, if it is a number.
+    pub(super) recipient: Option<Msisdn>,
 }

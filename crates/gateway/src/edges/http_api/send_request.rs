@@ -56,9 +56,13 @@ impl<'a> SendRequest<'a> {
         text_of(self.idempotency_key.as_ref(), || not_a_string("idempotency_key"))
     }
 
-    pub(super) fn submission(&self, key: Option<IdempotencyKey>) -> Result<Submission, Refusal> {
+    pub(super) fn recipient(&self) -> Result<Msisdn, Refusal> {
         let to = text_of(self.to.as_ref(), || PhoneRefusal::NotText.into())?;
-        let to = Msisdn::parse(to.ok_or(Refusal::MissingField("to"))?)?;
+        Ok(Msisdn::parse(to.ok_or(Refusal::MissingField("to"))?)?)
+    }
+
+    pub(super) fn submission(&self, key: Option<IdempotencyKey>) -> Result<Submission, Refusal> {
+        let to = self.recipient()?;
         let from = text_of(self.from.as_ref(), || SenderRefusal::NotText.into())?;
         let from = from.map(Sender::parse).transpose()?;
         let text = text_of(self.text.as_ref(), || not_a_string("text"))?;

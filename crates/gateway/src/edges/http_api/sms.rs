@@ -35,6 +35,7 @@ pub(super) async fn send(
     check_content_type(headers)?;
     let bytes = body.read().await?;
     let request = SendRequest::parse(&bytes)?;
+    seen.recipient = request.recipient().ok();
     let key = choose_key(headers, &request)?;
     let refusal = match request.submission(key.clone()) {
         Ok(mut submission) => {

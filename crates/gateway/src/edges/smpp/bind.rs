@@ -129,6 +129,7 @@ fn note(
         request: None,
         replay: Replay::No,
         message: None,
+        recipient: None,
     };
     note_request(gateway, answered);
 }

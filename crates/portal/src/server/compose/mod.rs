@@ -190,7 +190,7 @@ async fn submit(
 ) -> Reply {
     let outcome = submit_message(gateway, caller, submission).await;
     let who = (member.session.email.as_str(), member.source.address);
-    note_page_send(gateway, caller, who, submission.request.as_deref(), &outcome);
+    note_page_send(gateway, caller, who, submission, &outcome);
     match outcome {
         Ok(Submitted::Accepted(accepted)) => {
             wait_for_record(gateway).await;

@@ -14,13 +14,15 @@ use hermod_engine::steps::StepKind;
 use hermod_engine::tables::TableError;
 use std::ops::Range;
 
+/// A range of keys without any.
+const NO_KEYS: (i64, i64) = (1, 0);
+
 /// A filter within a scope, as messages are compared with it.
 pub(super) struct Matcher<'c> {
     connection: &'c Connection,
     scope: Scope,
     filter: &'c MessageFilter,
-    /// The keys of the recipients; an empty range if no number can match.
-    recipients: Option<(i64, i64)>,
+    recipients: Option<WantedRecipients>,
     /// The ids that may match.
     pub(super) ids: Range<i64>,
     chunks: &'c [Chunk],
@@ -92,9 +94,7 @@ impl<'c> Matcher<'c> {
 
     fn matches_number(&self, number: u64) -> bool {
         let Some(to) = Msisdn::from_number(number).filter(|_| number != ERASED_NUMBER) else { return false };
-        if let Some((first, last)) = self.recipients
-            && !(first..=last).contains(&SearchKey::of_recipient(to).key)
-        {
+        if self.recipients.as_ref().is_some_and(|wanted| !wanted.include(to)) {
             return false;
         }
         let MessageFilter { country, network, .. } = self.filter;
@@ -146,15 +146,48 @@ fn has_carrier_id(steps: &[u8], wanted: &RemoteId) -> Result<bool, TableError> {
     }))
 }
 
-/// Returns the first and last key of the recipients that a filter wants.
-fn recipients_of(filter: &MessageFilter) -> Option<(i64, i64)> {
-    Some(match filter.recipient.as_ref()? {
+/// The recipients that a filter wants.
+enum WantedRecipients {
+    /// The first and the last key; an empty range if no number can match.
+    Keys(i64, i64),
+    /// Those with this rest after a division by a power of ten. No key finds them: an index by the last digits would be one more
+    /// key of each message.
+    Ending { power: u64, rest: u64 },
+}
+
+impl WantedRecipients {
+    fn include(&self, to: Msisdn) -> bool {
+        match *self {
+            WantedRecipients::Keys(first, last) => (first..=last).contains(&SearchKey::of_recipient(to).key),
+            // A shorter number has fewer digits than are wanted.
+            WantedRecipients::Ending { power, rest } => {
+                to.number() % power == rest && to.number() >= power / 10
+            }
+        }
+    }
+}
+
+fn recipients_of(filter: &MessageFilter) -> Option<WantedRecipients> {
+    let (first, last) = match filter.recipient.as_ref()? {
         RecipientFilter::Exact(to) => {
             let key = SearchKey::of_recipient(*to).key;
             (key, key)
         }
-        RecipientFilter::Prefix(prefix) => SearchKey::recipients_with(prefix).unwrap_or((1, 0)),
-    })
+        RecipientFilter::Prefix(prefix) => SearchKey::recipients_with(prefix).unwrap_or(NO_KEYS),
+        RecipientFilter::Suffix(digits) => match ending(digits) {
+            Some((power, rest)) => return Some(WantedRecipients::Ending { power, rest }),
+            None => NO_KEYS,
+        },
+    };
+    Some(WantedRecipients::Keys(first, last))
+}
+
+/// Returns the power of ten and the rest after a division by it of the numbers that end with digits; none if they are no digits, or too
+/// many.
+fn ending(digits: &str) -> Option<(u64, u64)> {
+    let power = 10_u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
+    let rest = digits.bytes().all(|octet| octet.is_ascii_digit()).then(|| digits.parse().ok())??;
+    Some((power, rest))
 }
 
 /// Returns the kind and the range of the keys by which a filter is looked up, the most selective first; none if it has none.
@@ -167,5 +200,8 @@ pub(super) fn driver_of(filter: &MessageFilter) -> Option<(KeyKind, i64, i64)> {
         request.as_deref().map(SearchKey::of_request),
     ];
     let exact = exact.into_iter().flatten().next().map(|SearchKey { kind, key }| (kind, key, key));
-    exact.or_else(|| recipients_of(filter).map(|(first, last)| (KeyKind::Recipient, first, last)))
+    exact.or_else(|| match recipients_of(filter)? {
+        WantedRecipients::Keys(first, last) => Some((KeyKind::Recipient, first, last)),
+        WantedRecipients::Ending { .. } => None,
+    })
 }

@@ -4,18 +4,20 @@ use crate::error::StoreError;
 use crate::record::database::requests::FoundRequests;
 use crate::record::database::schema;
 use crate::record::database::search::Found;
+use crate::record::database::statistics::Currencies;
 use crate::record::database::text::Candidates;
 use crate::record::database::{counting, erasing, requests, search, statistics, text, timeline};
 use crate::record::tally::{Collected, SharedCollected};
 use crate::record::{
-    Count, MessageFilter, MessageHistory, RecordedMessage, RequestFilter, RequestGroup, Scope, SearchLimits,
-    StatisticRow, StatisticsQuery, TextQuery,
+    Count, Figures, MessageFilter, MessageHistory, RecordedMessage, RequestFilter, RequestGroup, Resolution,
+    Scope, SearchLimits, StatisticRow, StatisticsQuery, TextQuery,
 };
 use crate::sql::Connection;
 use crate::sql::read_results::NumberPage;
 use crate::sql::readers::Readers;
 use arc_swap::ArcSwapOption;
 use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::money::Currency;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::path::Path;
@@ -93,6 +95,10 @@ reads! {
         = |connection, _| timeline::history(connection, scope, id);
     fn statistics(scope: Scope, query: StatisticsQuery) -> Vec<StatisticRow>
         = |connection, collected| statistics::statistics(connection, collected, scope, &query);
+    fn statistics_by_currency(query: StatisticsQuery, currencies: Currencies) -> Vec<(StatisticRow, Option<Currency>)>
+        = |connection, collected| statistics::statistics_by_currency(connection, collected, &query, &currencies);
+    fn account_figures(accounts: Vec<AccountId>, range: (Resolution, Timestamp, Timestamp)) -> Vec<Figures>
+        = |connection, collected| statistics::of_accounts(connection, collected, &accounts, range);
     fn request_log(scope: Scope, filter: RequestFilter, before: Option<u64>, rows: u32) -> FoundRequests
         = |connection, _| requests::search(connection, scope, &filter, before, rows);
     fn refusal_groups(scope: Scope, from: Timestamp, until: Timestamp) -> Vec<RequestGroup>

@@ -11,6 +11,7 @@ use crate::record::{
     Dimension, RequestEntry, RequestFilter, RequestGroup, Resolution, Scope, StatisticsQuery, Value,
 };
 use crate::sql::{Connection, OptionalExtension, Row, params};
+use hermod_domain::erasure::ShortDigest;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::collections::HashMap;
@@ -46,7 +47,8 @@ pub(crate) fn search(
         end = end.min(number_at(connection, until.plus(DISORDER))?);
     }
     let mut statement = connection.prepare_cached(&statement)?;
-    let mut lines = statement.query(params![first, end, account, filter.code])?;
+    let recipient = filter.recipient.map(ShortDigest::to_stored);
+    let mut lines = statement.query(params![first, end, account, filter.code, recipient])?;
     let (mut found, mut budget) = (FoundRequests::default(), Budget::new());
     while let Some(line) = lines.next()? {
         if !budget.take(cost) {
@@ -68,27 +70,33 @@ pub(crate) fn search(
 
 /// Returns the statement that reads the lines of a scope, newest first, the account, and what a line costs.
 fn statement_of(scope: Scope, filter: &RequestFilter) -> (String, Option<u32>, u32) {
-    let range = "no >= ?1 AND no < ?2";
-    let (account, index, of_account) = match (scope, &filter.code) {
-        (Scope::Account(account), None) => {
-            (Some(account.get()), "INDEXED BY request_by_account", "account = ?3")
-        }
-        (Scope::Account(account), Some(_)) => {
-            (Some(account.get()), "INDEXED BY request_by_account_and_code", "account = ?3")
-        }
-        (Scope::All, None) => (None, "NOT INDEXED", "?3 IS NULL"),
-        (Scope::All, Some(_)) => (None, "INDEXED BY request_by_code", "?3 IS NULL"),
+    let account = match scope {
+        Scope::Account(account) => Some(account.get()),
+        Scope::All => None,
     };
-    let code = if filter.code.is_some() { "code = ?4 AND code IS NOT NULL" } else { "?4 IS NULL" };
-    let cost = if account.is_some() || filter.code.is_some() { FOUND_ROW } else { ROW };
+    let has_code = filter.code.is_some();
+    let index = match (filter.recipient, account) {
+        (Some(_), _) => "INDEXED BY request_by_recipient",
+        (None, Some(_)) if has_code => "INDEXED BY request_by_account_and_code",
+        (None, Some(_)) => "INDEXED BY request_by_account",
+        (None, None) if has_code => "INDEXED BY request_by_code",
+        (None, None) => "NOT INDEXED",
+    };
+    let of_account = if account.is_some() { "account = ?3" } else { "?3 IS NULL" };
+    let code = if has_code { "code = ?4 AND code IS NOT NULL" } else { "?4 IS NULL" };
+    let recipient =
+        if filter.recipient.is_some() { "recipient = ?5 AND recipient IS NOT NULL" } else { "?5 IS NULL" };
+    let cost = if index == "NOT INDEXED" { ROW } else { FOUND_ROW };
     let statement = format!(
-        "SELECT {REQUEST_COLUMNS} FROM request {index} WHERE {of_account} AND {code} AND {range} ORDER BY no DESC"
+        "SELECT {REQUEST_COLUMNS} FROM request {index}
+         WHERE {of_account} AND {code} AND {recipient} AND no >= ?1 AND no < ?2 ORDER BY no DESC"
     );
     (statement, account, cost)
 }
 
 fn matches(line: &Row<'_>, filter: &RequestFilter) -> Result<bool, TableError> {
-    let RequestFilter { who, code, kind, request, rejected, from, until } = filter;
+    // The statement has the recipient.
+    let RequestFilter { who, code, kind, request, recipient: _, rejected, from, until } = filter;
     let at = Timestamp::from_millis(line.get(1)?);
     if from.is_some_and(|from| at < from) || until.is_some_and(|until| at >= until) {
         return Ok(false);

@@ -7,6 +7,7 @@ use crate::record::{
 };
 use crate::sql::Row;
 use crate::sql::columns::{encoding_to_stored, stored_encoding, stored_message, stored_sender};
+use hermod_domain::erasure::ShortDigest;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -123,7 +124,7 @@ fn stored_choice(number: u8) -> Result<CarrierChoice, TableError> {
 
 /// The columns of a [`RequestEntry`] after its number, in the order that [`read_request`] expects.
 pub(crate) const REQUEST_COLUMNS: &str = "no, at, account, connection, kind, operation, who, address, status, code, reason, took_ms, request, replay, \
-     message";
+     message, recipient";
 
 /// Reads the columns [`REQUEST_COLUMNS`].
 pub(crate) fn read_request(row: &Row<'_>) -> Result<(u64, RequestEntry), TableError> {
@@ -143,6 +144,7 @@ pub(crate) fn read_request(row: &Row<'_>) -> Result<(u64, RequestEntry), TableEr
         request: row.get::<Option<String>>(12)?.map(Into::into),
         replay: stored_replay(row.get(13)?)?,
         message: row.get::<Option<i64>>(14)?.and_then(MessageId::from_i64),
+        recipient: row.get::<Option<i64>>(15)?.map(ShortDigest::from_stored),
     };
     Ok((row.get::<i64>(0)?.cast_unsigned(), entry))
 }

@@ -19,7 +19,7 @@ const UNUSABLE: &str = "unusable";
 /// again is not filled with it; the first ones are kept.
 const UNUSABLE_MAX: u32 = 3;
 /// Raised with each change of the schema, or of what is encoded in its columns.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 /// Messages of one chunk of keys: keys are added within a few hundred pages, whatever their values are.
 pub(crate) const MESSAGES_PER_CHUNK: u64 = 65_536;
 
@@ -98,11 +98,13 @@ CREATE TABLE request (
     took_ms       INTEGER NOT NULL,
     request       TEXT,
     replay        INTEGER NOT NULL,
-    message       INTEGER
+    message       INTEGER,
+    recipient     INTEGER -- the beginning of its keyed digest
 ) STRICT;
 CREATE INDEX request_by_account ON request (account, no);
 CREATE INDEX request_by_code ON request (code, no) WHERE code IS NOT NULL;
 CREATE INDEX request_by_account_and_code ON request (account, code, no) WHERE code IS NOT NULL;
+CREATE INDEX request_by_recipient ON request (recipient, no) WHERE recipient IS NOT NULL;
 -- One row: the store that it belongs to, the last batch that it has, the messages ever added, and how far it has caught up.
 CREATE TABLE position (
     store         BLOB    NOT NULL,
@@ -189,7 +191,7 @@ fn try_open(folder: &Path, store: [u8; 16], sequence: u64) -> Result<Opened, Tab
         create.commit()?;
         return Ok(Opened::Usable(connection));
     }
-    if connection.query_row("PRAGMA user_version", [], |row| row.get::<i64>(0))? != VERSION {
+    if read_version(&connection)? != VERSION {
         return Ok(Opened::Unusable("another release wrote it"));
     }
     let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Vec<u8>>(0)?, row.get::<i64>(1)?));
@@ -202,6 +204,10 @@ fn try_open(folder: &Path, store: [u8; 16], sequence: u64) -> Result<Opened, Tab
         Some(_) => Opened::Usable(connection),
         None => Opened::Unusable("it is damaged"),
     })
+}
+
+fn read_version(connection: &Connection) -> Result<i64, TableError> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
 /// Moves the file aside, with its log. The first ones that were moved aside are kept, and the last of [`UNUSABLE_MAX`] is replaced.
@@ -261,13 +267,19 @@ pub(crate) fn delete_unusable(folder: &Path) -> Result<(), StoreError> {
     found.flatten().map(|file| file.path()).filter(is_aside).try_for_each(|file| remove_if_there(&file))
 }
 
-/// Opens the record of a store that does not keep one now; none if there is no file.
+/// Opens the record of a store that does not keep one now; none if there is no file. One of another release is deleted.
 pub(super) fn open_unused(folder: &Path) -> Result<Option<Connection>, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
     }
     let connection = open(&path)?;
+    if read_version(&connection)? != VERSION {
+        // It is of no use any more.
+        drop(connection);
+        delete(folder)?;
+        return Ok(None);
+    }
     connection.execute_batch("PRAGMA secure_delete = ON")?;
     Ok(Some(connection))
 }

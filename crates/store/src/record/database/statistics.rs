@@ -13,9 +13,17 @@ use crate::record::{
 };
 use crate::sql::{Connection, OptionalExtension, params};
 use hermod_domain::ids::AccountId;
+use hermod_domain::money::Currency;
+use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Figures that are read for one query: a few seconds. Only a query over the figures of many accounts comes that far.
+const FIGURES_READ_MAX: usize = 2_000_000;
+
+/// The currency of each account.
+pub type Currencies = BTreeMap<AccountId, Currency>;
 
 /// The interval, the account (0 for all) and the value of a row.
 type RowKey = (i64, u32, Value);
@@ -28,11 +36,7 @@ pub(crate) fn statistics(
     scope: Scope,
     query: &StatisticsQuery,
 ) -> Result<Vec<StatisticRow>, TableError> {
-    let length = minutes(query.resolution);
-    let last = start_to_stored(query.until.minus(std::time::Duration::from_millis(1)));
-    let starts = floor(start_to_stored(query.from), length)..last.saturating_add(1);
-    let mut reading =
-        Reading { connection, collected, resolution: query.resolution, starts, rows: BTreeMap::new() };
+    let mut reading = Reading::new(connection, collected, query);
     match (query.by, scope) {
         // Within an account there is only its own value.
         (Dimension::Account, Scope::Account(account)) => {
@@ -61,6 +65,69 @@ pub(crate) fn statistics(
         .collect())
 }
 
+/// Returns the figures of each interval, value and currency over all accounts, oldest first: those of the accounts of one currency
+/// together, so that amounts of different currencies are never added. Without a currency are accounts that do not exist any more, and
+/// rejected requests that name no account. Fails with [`StoreError::TooManyRows`] if there are more than [`STATISTICS_ROWS_MAX`], or
+/// if more than [`FIGURES_READ_MAX`] must be read.
+pub(crate) fn statistics_by_currency(
+    connection: &Connection,
+    collected: &Collected,
+    query: &StatisticsQuery,
+    currencies: &Currencies,
+) -> Result<Vec<(StatisticRow, Option<Currency>)>, TableError> {
+    let mut reading = Reading::new(connection, collected, query);
+    let mut sums: BTreeMap<(i64, Value, Option<Currency>), Figures> = BTreeMap::new();
+    for account in reading.accounts()? {
+        reading.read(Scope::Account(account), query.by, query.value.as_ref(), Value::clone)?;
+        for ((start, _, value), figures) in std::mem::take(&mut reading.rows) {
+            let currency = currencies.get(&account).copied();
+            sums.entry((start, value, currency)).or_default().add(&figures);
+        }
+        check_count(sums.len())?;
+    }
+    if query.by == Dimension::All {
+        reading.read(Scope::All, Dimension::All, None, Value::clone)?;
+        for ((start, _, value), all) in std::mem::take(&mut reading.rows) {
+            let of_interval = (start, value.clone(), None)..;
+            let of_accounts = sums.range(of_interval).take_while(|((other, ..), _)| *other == start);
+            let refused = all.refused.saturating_sub(of_accounts.map(|(_, figures)| figures.refused).sum());
+            sums.entry((start, value, None)).or_default().refused += refused;
+        }
+    }
+    sums.retain(|_, figures| *figures != Figures::default());
+    check_count(sums.len())?;
+    let row = |((start, value, currency), figures)| {
+        (StatisticRow { start: stored_start(start), account: None, value, figures }, currency)
+    };
+    Ok(sums.into_iter().map(row).collect())
+}
+
+/// Returns the figures of each of these accounts, the intervals of a time range added up.
+pub(crate) fn of_accounts(
+    connection: &Connection,
+    collected: &Collected,
+    accounts: &[AccountId],
+    (resolution, from, until): (Resolution, Timestamp, Timestamp),
+) -> Result<Vec<Figures>, TableError> {
+    let query = StatisticsQuery { resolution, by: Dimension::Account, value: None, from, until };
+    let mut reading = Reading::new(connection, collected, &query);
+    let sum = |account: &AccountId| {
+        reading.read(Scope::All, query.by, Some(&Value::Id(account.get())), Value::clone)?;
+        let mut sum = Figures::default();
+        std::mem::take(&mut reading.rows).values().for_each(|figures| sum.add(figures));
+        Ok::<_, TableError>(sum)
+    };
+    accounts.iter().map(sum).collect()
+}
+
+/// Fails if there are too many rows.
+fn check_count(rows: usize) -> Result<(), TableError> {
+    if rows > STATISTICS_ROWS_MAX {
+        return Err(StoreError::TooManyRows(STATISTICS_ROWS_MAX).into());
+    }
+    Ok(())
+}
+
 struct Reading<'c> {
     connection: &'c Connection,
     collected: &'c Collected,
@@ -68,9 +135,25 @@ struct Reading<'c> {
     /// In minutes since 1970.
     starts: Range<i64>,
     rows: BTreeMap<RowKey, Figures>,
+    /// Figures that were read so far.
+    read: usize,
 }
 
-impl Reading<'_> {
+impl<'c> Reading<'c> {
+    fn new(connection: &'c Connection, collected: &'c Collected, query: &StatisticsQuery) -> Reading<'c> {
+        let length = minutes(query.resolution);
+        let last = start_to_stored(query.until.minus(std::time::Duration::from_millis(1)));
+        let starts = floor(start_to_stored(query.from), length)..last.saturating_add(1);
+        Reading {
+            connection,
+            collected,
+            resolution: query.resolution,
+            starts,
+            rows: BTreeMap::new(),
+            read: 0,
+        }
+    }
+
     /// Reads the figures of a scope and dimension. `shown` returns the value of the row for a stored value.
     fn read(
         &mut self,
@@ -94,12 +177,12 @@ impl Reading<'_> {
         self.check_rows()
     }
 
-    /// Fails if there are too many rows.
+    /// Fails if there are too many rows, or too many were read for them.
     fn check_rows(&self) -> Result<(), TableError> {
-        if self.rows.len() > STATISTICS_ROWS_MAX {
-            return Err(StoreError::TooManyRows(STATISTICS_ROWS_MAX).into());
+        if self.read > FIGURES_READ_MAX {
+            return Err(StoreError::TooManyRows(FIGURES_READ_MAX).into());
         }
-        Ok(())
+        check_count(self.rows.len())
     }
 
     fn read_all(
@@ -168,6 +251,7 @@ impl Reading<'_> {
 
     fn add(&mut self, key: RowKey, figures: &Figures) {
         self.rows.entry(key).or_default().add(figures);
+        self.read += 1;
     }
 
     /// Returns the accounts that have figures.

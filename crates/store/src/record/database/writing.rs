@@ -11,10 +11,9 @@ use crate::record::database::{checking, erasing, figures, purging, request_log, 
 use crate::record::keys::SearchKey;
 use crate::record::pending::{MessageEnd, NewMessage, PendingMessage, RecordPosition, append_steps};
 use crate::record::tally::{Collected, Counts, SharedCollected};
-use crate::record::{RecordedMessage, RequestEntry};
+use crate::record::{RecordErasure, RecordedMessage, RequestEntry};
 use crate::sql::read_results::StorePosition;
 use crate::sql::{Connection, OptionalExtension, Row, SqlStatement, params};
-use hermod_domain::erasure::ErasureScope;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::steps::StepKind;
@@ -108,9 +107,9 @@ impl RecordConnection {
         purging::purge(&self.connection, keep)
     }
 
-    /// Erases a number. Returns in how many messages.
-    pub(crate) fn erase(&self, scope: &ErasureScope) -> Result<u64, TableError> {
-        erasing::erase(&self.connection, scope)
+    /// Erases numbers. Returns in how many rows.
+    pub(crate) fn erase(&self, erased: &RecordErasure) -> Result<u64, TableError> {
+        erasing::erase(&self.connection, erased)
     }
 
     #[cfg(test)]

@@ -21,13 +21,14 @@ use state::Erasure;
 use crate::error::StoreError;
 use crate::record::database::StorePosition;
 use crate::record::database::checking::RecordCheck;
+use crate::record::database::erasing::{self, LATE_LINES_MAX};
 use crate::record::database::reading::RecordReaders;
 use crate::record::database::schema;
 use crate::record::database::source::RecordSource;
 use crate::record::database::writing::{Flush, RecordConnection};
 use crate::record::pending::{PendingMessages, RecordPosition};
-use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
-use hermod_domain::erasure::ErasureScope;
+use crate::record::{Fed, Feed, RecordErasure, RecordStatus, RequestEntry, real_time};
+use hermod_domain::erasure::KeptErasure;
 use hermod_domain::time::Timestamp;
 use metrics::{Counter, Gauge, counter, gauge};
 use std::path::PathBuf;
@@ -101,8 +102,10 @@ struct Follower {
     dropped: Option<u64>,
     pending: PendingMessages,
     requests: Vec<RequestEntry>,
-    /// Numbers to erase, after what was committed before.
-    erased: Vec<ErasureScope>,
+    /// What to erase, after what was committed before.
+    erased: Vec<RecordErasure>,
+    /// Erasures that may cover lines of the request log which other nodes still send.
+    erased_recently: Vec<KeptErasure>,
     /// The last request to complete the record.
     requested: u64,
     answered: u64,
@@ -135,6 +138,7 @@ impl Follower {
             pending: PendingMessages::default(),
             requests: Vec::new(),
             erased: Vec::new(),
+            erased_recently: Vec::new(),
             requested: 0,
             answered: 0,
             folded_at: real_time(),
@@ -206,6 +210,7 @@ impl Follower {
             self.dropped = fed.dropped;
         }
         self.pending.merge(fed, self.following.hub.is_watched());
+        erasing::erase_in_lines(&mut fed.requests, &self.erased_recently);
         self.requests.append(&mut fed.requests);
         self.erased.append(&mut fed.erased);
         self.erased.dedup();
@@ -227,14 +232,14 @@ impl Follower {
         }
         // Before that, a message may have ended that the record has as open, and keeps its number.
         while self.position.is_caught_up()
-            && let Some(scope) = self.erased.first()
+            && let Some(erased) = self.erased.first().cloned()
         {
-            self.erase(scope)?;
+            self.erase(&erased)?;
             self.erased.remove(0);
         }
-        for Erasure { scope, reply } in self.following.take_erasures() {
+        for Erasure { erased, reply } in self.following.take_erasures() {
             // The caller may be gone.
-            drop(reply.send(self.erase(&scope)));
+            drop(reply.send(self.erase(&erased)));
         }
         if self.position.is_caught_up()
             && let Some(keep) = self.following.purge_wanted()
@@ -292,10 +297,15 @@ impl Follower {
         self.record.as_ref().ok_or(StoreError::RecordUnavailable)
     }
 
-    /// Erases a number, and deletes a record that was moved aside. Returns in how many messages.
-    fn erase(&self, scope: &ErasureScope) -> Result<u64, StoreError> {
+    /// Erases in the record, and deletes one that was moved aside. Returns in how many rows.
+    fn erase(&mut self, erased: &RecordErasure) -> Result<u64, StoreError> {
         schema::delete_unusable(&self.folder)?;
-        Ok(self.record()?.erase(scope)?)
+        if let RecordErasure::Requests(erasures) = erased {
+            self.erased_recently.extend_from_slice(erasures);
+            let since = self.now().minus(LATE_LINES_MAX);
+            self.erased_recently.retain(|erasure| erasure.at >= since);
+        }
+        Ok(self.record()?.erase(erased)?)
     }
 
     /// Moves the collected figures to the tables.

@@ -3,8 +3,7 @@
 use crate::error::StoreError;
 use crate::record::database::purging::RecordRetention;
 use crate::record::tally::SharedCollected;
-use crate::record::{Feed, LiveHub, RecordStatus, RecordTrouble, real_time};
-use hermod_domain::erasure::ErasureScope;
+use crate::record::{Feed, LiveHub, RecordErasure, RecordStatus, RecordTrouble, real_time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,9 +26,9 @@ pub(crate) struct Following {
     answered: watch::Sender<Answered>,
 }
 
-/// A number that is to be erased in the record.
+/// What is to be erased in the record.
 pub(super) struct Erasure {
-    pub scope: ErasureScope,
+    pub erased: RecordErasure,
     pub reply: oneshot::Sender<Result<u64, StoreError>>,
 }
 
@@ -94,13 +93,13 @@ impl Following {
         *lock(&self.purge) = None;
     }
 
-    /// Erases a number in everything that was committed before this call. Returns in how many messages.
-    pub(crate) async fn erase(&self, feed: &Feed, scope: ErasureScope) -> Result<u64, StoreError> {
+    /// Erases in everything that was committed before this call. Returns in how many rows.
+    pub(crate) async fn erase(&self, feed: &Feed, erased: RecordErasure) -> Result<u64, StoreError> {
         self.complete(feed).await?;
-        let (reply, erased) = oneshot::channel();
-        lock(&self.erasures).push(Erasure { scope, reply });
+        let (reply, done) = oneshot::channel();
+        lock(&self.erasures).push(Erasure { erased, reply });
         feed.request();
-        erased.await.map_err(|_| StoreError::Closed)?
+        done.await.map_err(|_| StoreError::Closed)?
     }
 
     pub(super) fn take_erasures(&self) -> Vec<Erasure> {

@@ -88,7 +88,7 @@ fn message_of(account: AccountId, now: Timestamp) -> Acceptance {
     Acceptance { account, note, connection: ConnectionId::new(account.get()), ..sms(now) }
 }
 
-pub(super) fn refused_request(account: AccountId) -> RequestEntry {
+pub(crate) fn refused_request(account: AccountId) -> RequestEntry {
     RequestEntry {
         at: noon(),
         account: Some(account),
@@ -104,6 +104,7 @@ pub(super) fn refused_request(account: AccountId) -> RequestEntry {
         request: Some(REQUEST.into()),
         replay: Replay::No,
         message: None,
+        recipient: None,
     }
 }
 

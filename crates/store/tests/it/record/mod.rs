@@ -10,6 +10,8 @@ mod search_store;
 mod timeline;
 mod unusable;
 
+pub(crate) use isolation::refused_request;
+
 use crate::world::{Raw, World};
 use rusqlite::Connection;
 

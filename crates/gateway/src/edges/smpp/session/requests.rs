@@ -13,6 +13,7 @@ use crate::gateway::Gateway;
 use futures_util::future::join_all;
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::submission::Submission;
 use hermod_smpp::session::RespondError;
 use hermod_smpp::{
@@ -107,23 +108,37 @@ impl CustomerSession {
         submit::draft(fields, &terms)
     }
 
-    fn submit_of(&self, header: Header) -> Submit {
-        Submit { command: header.command, peer: self.peer.address, began: self.gateway.clock.moment() }
+    fn submit_of(&self, header: Header, recipient: Option<Msisdn>) -> Submit {
+        let (peer, began) = (self.peer.address, self.gateway.clock.moment());
+        Submit { command: header.command, peer, began, recipient }
     }
 
     /// Rejects a submit that is invalid or too fast, and notes it.
-    fn refuse_submit(&mut self, header: Header, caller: &Caller, status: CommandStatus) {
-        self.submit_of(header).note_invalid(&self.gateway, caller, status);
+    fn refuse_submit(
+        &mut self,
+        header: Header,
+        caller: &Caller,
+        destination: Option<Address<'_>>,
+        status: CommandStatus,
+    ) {
+        let recipient = destination.and_then(|address| submit::recipient(address, access(caller)).ok());
+        self.submit_of(header, recipient).note_invalid(&self.gateway, caller, status);
         self.refuse(header, status);
     }
 
     /// Takes `parts` tokens of the submit rate, also for an invalid submit. Returns false after answering "throttled".
-    fn has_rate(&mut self, header: Header, caller: &Caller, parts: u32) -> bool {
+    fn has_rate(
+        &mut self,
+        header: Header,
+        caller: &Caller,
+        destination: Option<Address<'_>>,
+        parts: u32,
+    ) -> bool {
         let account = (caller.account, &caller.account().account);
         let admitted =
             self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit(&self.gateway, account, parts));
         if !admitted {
-            self.refuse_submit(header, caller, CommandStatus::THROTTLED);
+            self.refuse_submit(header, caller, destination, CommandStatus::THROTTLED);
         }
         admitted
     }
@@ -131,13 +146,14 @@ impl CustomerSession {
     fn submit(&mut self, header: Header, caller: Caller, fields: &Fields<'_>, destination: Address<'_>) {
         let drafted = self.draft(&caller, fields);
         let parts = drafted.as_ref().map_or(1, SubmissionDraft::parts);
-        if !self.has_rate(header, &caller, u32::from(parts)) {
+        if !self.has_rate(header, &caller, Some(destination), u32::from(parts)) {
             return;
         }
         match drafted.and_then(|draft| draft.addressed_to(destination, access(&caller))) {
-            Err(status) => self.refuse_submit(header, &caller, status),
+            Err(status) => self.refuse_submit(header, &caller, Some(destination), status),
             Ok(submission) => {
-                let (gateway, is_3_4, submit) = (self.gateway.clone(), self.is_3_4(), self.submit_of(header));
+                let (gateway, is_3_4) = (self.gateway.clone(), self.is_3_4());
+                let submit = self.submit_of(header, Some(submission.to));
                 self.work(async move {
                     match accept(&gateway, &caller, &submission, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Submitted(header, accepted),
@@ -152,14 +168,15 @@ impl CustomerSession {
         let drafted = self.draft(&caller, &Fields::of_submit_multi(pdu));
         let recipients = u32::try_from(pdu.destinations.len()).unwrap_or(u32::MAX).max(1);
         let parts = u32::from(drafted.as_ref().map_or(1, SubmissionDraft::parts)).saturating_mul(recipients);
-        if !self.has_rate(header, &caller, parts) {
+        if !self.has_rate(header, &caller, only_recipient(pdu), parts) {
             return;
         }
         let drafted = drafted.and_then(|draft| recipients_of(&draft, pdu, access(&caller)));
         match drafted {
-            Err(status) => self.refuse_submit(header, &caller, status),
+            Err(status) => self.refuse_submit(header, &caller, only_recipient(pdu), status),
             Ok(recipients) => {
-                let (gateway, is_3_4, submit) = (self.gateway.clone(), self.is_3_4(), self.submit_of(header));
+                let (gateway, is_3_4) = (self.gateway.clone(), self.is_3_4());
+                let submit = self.submit_of(header, None);
                 self.work(async move {
                     match accept_all(&gateway, &caller, recipients, is_3_4, submit).await {
                         Ok(accepted) => RequestOutcome::Multi(header, accepted),
@@ -339,6 +356,15 @@ fn recipients_of(
     each.collect()
 }
 
+/// Returns the recipient of a submit_multi that has only one: a line of the request log has no more.
+fn only_recipient<'a>(pdu: &SubmitMulti<'a>) -> Option<Address<'a>> {
+    let mut destinations = pdu.destinations.iter();
+    match (destinations.next()?, destinations.next()) {
+        (DestinationEntry::Sme(address), None) => Some(address),
+        _ => None,
+    }
+}
+
 /// Accepts a separate message for each recipient, with its own charge. Fails if no recipient was accepted.
 async fn accept_all(
     gateway: &Arc<Gateway>,
@@ -354,7 +380,10 @@ async fn accept_all(
     for some in recipients.chunks(RECIPIENTS_AT_ONCE) {
         let accepted = join_all(some.iter().map(|recipient| async {
             match &recipient.submission {
-                Ok(submission) => accept(gateway, caller, submission, is_3_4, submit).await,
+                Ok(submission) => {
+                    let submit = Submit { recipient: Some(submission.to), ..submit };
+                    accept(gateway, caller, submission, is_3_4, submit).await
+                }
                 Err(status) => {
                     submit.note_invalid(gateway, caller, *status);
                     Ok(Err(*status))

@@ -4,6 +4,7 @@ use crate::app::{AnsweredRequest, Caller, CallerName, Rejection, caller_of, note
 use crate::clock::Moment;
 use crate::gateway::Gateway;
 use hermod_domain::ids::MessageId;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::refusal::Refusal;
 use hermod_smpp::{CommandId, CommandStatus};
 use hermod_store::record::{Replay, RequestKind};
@@ -15,6 +16,8 @@ pub(super) struct Submit {
     pub(super) command: CommandId,
     pub(super) peer: IpAddr,
     pub(super) began: Moment,
+    /// None if it is no number. Of a submit_multi, that of the recipient that is noted.
+    pub(super) recipient: Option<Msisdn>,
 }
 
 impl Submit {
@@ -50,7 +53,7 @@ impl Submit {
         rejection: Option<Rejection>,
         message: Option<MessageId>,
     ) {
-        let Submit { command, peer, began } = self;
+        let Submit { command, peer, began, recipient } = self;
         let access = caller.connection().smpp.as_ref();
         let answered = AnsweredRequest {
             kind: RequestKind::Submit,
@@ -64,6 +67,7 @@ impl Submit {
             request: None,
             replay: Replay::No,
             message,
+            recipient,
         };
         note_request(gateway, answered);
     }

@@ -3,7 +3,9 @@
 use super::{Filled, account, noon};
 use crate::record::database::requests::{groups, search};
 use crate::record::{Replay, RequestEntry, RequestFilter, RequestKind, Scope};
+use hermod_domain::erasure::{ErasureKey, ShortDigest};
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -11,7 +13,14 @@ const KINDS: [RequestKind; 3] = [RequestKind::Http, RequestKind::Submit, Request
 const CODES: [Option<&str>; 4] =
     [None, Some("insufficient_credit"), Some("invalid_number"), Some("unauthorized")];
 
-fn entry(number: u32) -> RequestEntry {
+/// The digests of some numbers.
+fn recipients() -> [ShortDigest; 3] {
+    let key = ErasureKey([7; 32]);
+    [4_915_112_345_678, 4_915_112_345_679, 4_917_012_345_678]
+        .map(|number| key.digest(Msisdn::from_number(number).unwrap()).shortened())
+}
+
+pub(super) fn entry(number: u32) -> RequestEntry {
     let place = |count: u32| (number.wrapping_mul(2_654_435_761) >> 7) % count;
     RequestEntry {
         at: noon().plus(Duration::from_secs(20) * number),
@@ -28,6 +37,7 @@ fn entry(number: u32) -> RequestEntry {
         request: Some(format!("req-{}", number % 11).into()),
         replay: Replay::Same,
         message: None,
+        recipient: recipients().get(place(4) as usize).copied(),
     }
 }
 
@@ -45,12 +55,13 @@ fn is_in(entry: &RequestEntry, scope: Scope) -> bool {
 }
 
 fn is_wanted(entry: &RequestEntry, scope: Scope, filter: &RequestFilter) -> bool {
-    let RequestFilter { who, code, kind, request, rejected, from, until } = filter;
+    let RequestFilter { who, code, kind, request, recipient, rejected, from, until } = filter;
     is_in(entry, scope)
         && who.as_ref().is_none_or(|who| *entry.who == **who)
         && code.as_ref().is_none_or(|code| entry.code.as_deref() == Some(code))
         && kind.is_none_or(|kind| entry.kind == kind)
         && request.as_ref().is_none_or(|request| entry.request.as_deref() == Some(request))
+        && recipient.is_none_or(|recipient| entry.recipient == Some(recipient))
         && (!rejected || entry.code.is_some())
         && from.is_none_or(|from| entry.at >= from)
         && until.is_none_or(|until| entry.at < until)
@@ -61,13 +72,14 @@ fn every_combination_of_request_filters_finds_what_it_should() {
     let (filled, all) = filled();
     let (connection, _) = filled.reader();
     let at = |seconds: u64| noon().plus(Duration::from_secs(seconds));
-    for number in 0..128_u32 {
+    for number in 0..256_u32 {
         let has = |bit: u32| number >> bit & 1 == 1;
         let filter = RequestFilter {
             who: has(6).then(|| all[4].who.to_string()),
             code: has(0).then(|| "invalid_number".to_owned()),
             kind: has(1).then_some(RequestKind::Submit),
             request: has(2).then(|| "req-4".to_owned()),
+            recipient: has(7).then(|| recipients()[1]),
             rejected: has(3),
             from: has(4).then(|| at(1_000)),
             until: has(5).then(|| at(6_000)),

@@ -34,6 +34,7 @@ fn is_wanted(filled: &FilledMessage, scope: Scope, filter: &MessageFilter) -> bo
         && filter.recipient.as_ref().is_none_or(|wanted| match wanted {
             RecipientFilter::Exact(to) => message.to == Some(*to),
             RecipientFilter::Prefix(prefix) => message.to.is_some_and(|to| to.digits().starts_with(prefix)),
+            RecipientFilter::Suffix(digits) => message.to.is_some_and(|to| to.digits().ends_with(digits)),
         })
         && filter.sender.is_none_or(|sender| message.from.address() == sender.address())
         && filter.state.is_none_or(|state| message.state == state)
@@ -60,6 +61,7 @@ fn single_filters(all: &[FilledMessage]) -> Vec<Vec<MessageFilter>> {
     let country = |text| MessageFilter { country: Some(Country::parse(text).unwrap()), ..none() };
     let to = |recipient| MessageFilter { recipient: Some(recipient), ..none() };
     let prefix = |digits: &str| to(RecipientFilter::Prefix(digits.to_owned()));
+    let suffix = |digits: &str| to(RecipientFilter::Suffix(digits.to_owned()));
     let exact = |number| to(RecipientFilter::Exact(Msisdn::from_number(number).unwrap()));
     let days = |days: u32| noon().minus(super::DAY * days);
     let networks = all.iter().filter_map(|filled| Numbers::embedded().find(filled.message.to?).network);
@@ -80,6 +82,10 @@ fn single_filters(all: &[FilledMessage]) -> Vec<Vec<MessageFilter>> {
             prefix("49151123456"),
             prefix("999"),
             prefix("x"),
+            suffix("5678"),
+            suffix("0000"),
+            suffix("0004915112345678"),
+            suffix("x"),
         ],
         vec![sender("Shop"), sender("4917012345"), sender("Once"), sender("Nobody")],
         STATES.map(|state| MessageFilter { state: Some(state), ..none() }).into(),

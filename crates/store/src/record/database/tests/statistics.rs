@@ -2,15 +2,16 @@
 
 use super::{DAY, Filled, account, messages, noon};
 use crate::error::StoreError;
-use crate::record::database::statistics::statistics;
+use crate::record::database::statistics::{Currencies, of_accounts, statistics, statistics_by_currency};
 use crate::record::{
     Dimension, Figures, FilledMessage, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow, StatisticsQuery,
     Value,
 };
 use hermod_domain::ids::AccountId;
+use hermod_domain::money::Currency;
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn query(resolution: Resolution, by: Dimension, value: Option<Value>, days: u32) -> StatisticsQuery {
     let until = noon().plus(DAY);
@@ -61,6 +62,64 @@ fn expected(all: &[FilledMessage], scope: Scope, query: &StatisticsQuery) -> Vec
     }
     let row = |((start, account, value), figures)| StatisticRow { start, account, value, figures };
     rows.into_iter().map(row).collect()
+}
+
+#[test]
+fn figures_of_each_currency_are_those_of_its_accounts() {
+    let all = messages(600);
+    let requests: Vec<_> = (0..400).map(super::requests::entry).collect();
+    let mut filled = Filled::new();
+    filled.add(&all[..350], &requests[..200]);
+    filled.fold();
+    filled.add(&all[350..], &requests[200..]);
+    let [euro, dollar] = ["EUR", "USD"].map(|code| Some(code.parse::<Currency>().unwrap()));
+    // The others do not exist any more.
+    let currencies: Currencies = [(account(1), euro.unwrap()), (account(2), dollar.unwrap())].into();
+    let currency_of = |id: AccountId| currencies.get(&id).copied();
+    let accounts: BTreeSet<AccountId> = all.iter().map(|filled| filled.message.account).collect();
+    assert!(accounts.len() > 2);
+    for by in [Dimension::All, Dimension::Country, Dimension::Network, Dimension::Carrier, Dimension::Sender]
+    {
+        for value in [None, Some(Value::Text("DE".into()))] {
+            let query = query(Resolution::Day, by, value.filter(|_| by == Dimension::Country), 300);
+            let mut expect: BTreeMap<(Timestamp, Value, Option<Currency>), Figures> = BTreeMap::new();
+            for id in &accounts {
+                for row in expected(&all, Scope::Account(*id), &query) {
+                    expect.entry((row.start, row.value, currency_of(*id))).or_default().add(&row.figures);
+                }
+            }
+            let refused = requests.iter().filter(|entry| entry.code.is_some() && by == Dimension::All);
+            for entry in refused {
+                let currency = entry.account.and_then(currency_of);
+                let start = query.resolution.start_of(entry.at);
+                expect.entry((start, Value::None, currency)).or_default().refused += 1;
+            }
+            let (connection, collected) = filled.reader();
+            let rows = statistics_by_currency(&connection, &collected, &query, &currencies).unwrap();
+            let rows =
+                rows.into_iter().map(|(row, currency)| ((row.start, row.value, currency), row.figures));
+            assert_eq!(rows.collect::<BTreeMap<_, _>>(), expect, "{query:?}");
+        }
+    }
+}
+
+#[test]
+fn figures_of_accounts_are_added_up_in_their_order() {
+    let all = messages(600);
+    let mut filled = Filled::new();
+    filled.add(&all[..350], &[]);
+    filled.fold();
+    filled.add(&all[350..], &[]);
+    let (connection, collected) = filled.reader();
+    let query = query(Resolution::Day, Dimension::All, None, 300);
+    let accounts = [account(2), account(9), account(1)];
+    let range = (query.resolution, query.from, query.until);
+    let sums = of_accounts(&connection, &collected, &accounts, range).unwrap();
+    for (id, sum) in accounts.into_iter().zip(sums) {
+        let mut expect = Figures::default();
+        expected(&all, Scope::Account(id), &query).iter().for_each(|row| expect.add(&row.figures));
+        assert_eq!(sum, expect, "{id}");
+    }
 }
 
 const DIMENSIONS: [Dimension; 7] = [

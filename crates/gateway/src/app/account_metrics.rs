@@ -1,0 +1,123 @@
+//! The metrics of accounts: queue, accepted and refused messages, balance, delivered share. They are read when they are asked for.
+
+use crate::app::AccountBalance;
+use crate::gateway::Gateway;
+use crate::live_status::SubmittedMessages;
+use crate::telemetry::push_family;
+use hermod_domain::ids::AccountId;
+use hermod_store::StoreError;
+use hermod_store::record::{Figures, Resolution};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Accounts that have metrics: more labels would burden the server that collects them.
+pub const ACCOUNTS_MAX: usize = 1_000;
+/// The other metrics do not wait longer for these, such as when the database does not answer.
+const READ_MAX: Duration = Duration::from_secs(2);
+
+/// The metrics of one account.
+struct AccountMetrics<'c> {
+    name: &'c str,
+    currency: String,
+    /// None if it overflows.
+    available: Option<String>,
+    waiting: u64,
+    submitted: SubmittedMessages,
+    /// Of the messages that were accepted lately and have ended; none if there are none.
+    delivered: Option<f64>,
+}
+
+/// Returns the metrics of accounts in the Prometheus text format; nothing if they cannot be read soon.
+pub async fn account_metrics(gateway: &Gateway) -> String {
+    let read = tokio::select! {
+        biased;
+        read = write_metrics(gateway) => read,
+        () = gateway.clock.sleep(READ_MAX) => Ok(String::new()),
+    };
+    read.unwrap_or_else(|fault| {
+        tracing::debug!(%fault, "Metrics of accounts could not be read");
+        String::new()
+    })
+}
+
+async fn write_metrics(gateway: &Gateway) -> Result<String, StoreError> {
+    let catalogue = gateway.catalogue();
+    let submitted = gateway.account_traffic.counts();
+    let open = catalogue.accounts().filter(|(_, view)| !view.account.closed);
+    let (shown, left_out) = choose(open.map(|(id, _)| id).collect(), &submitted);
+    let balances: HashMap<_, _> = gateway.store.money().balances().await?.into_iter().collect();
+    let mut waiting: HashMap<AccountId, u64> = HashMap::new();
+    for unsent in gateway.store.messages().unsent().await? {
+        *waiting.entry(unsent.account).or_default() += unsent.messages;
+    }
+    let figures = recent_figures(gateway, &shown).await;
+    let metrics = shown.iter().zip(figures).filter_map(|(id, figures)| {
+        let view = catalogue.account(*id)?;
+        let balance = AccountBalance::of(&view.account, balances.get(id).copied().unwrap_or_default());
+        Some(AccountMetrics {
+            name: &view.name,
+            currency: view.account.currency.to_string(),
+            available: balance.map(|balance| balance.available.to_string()),
+            waiting: waiting.get(id).copied().unwrap_or(0),
+            submitted: submitted.get(id).copied().unwrap_or_default(),
+            delivered: delivered_share(&figures),
+        })
+    });
+    Ok(written(&metrics.collect::<Vec<_>>(), left_out))
+}
+
+/// Returns those of some accounts that have metrics, if there are too many: those that submitted most to this process, then the
+/// older ones. Returns also how many are left out.
+fn choose(
+    mut accounts: Vec<AccountId>,
+    submitted: &HashMap<AccountId, SubmittedMessages>,
+) -> (Vec<AccountId>, usize) {
+    let total = |id: &AccountId| submitted.get(id).map_or(0, |counts| counts.accepted + counts.refused);
+    accounts.sort_by_cached_key(|id| (Reverse(total(id)), *id));
+    let left_out = accounts.len().saturating_sub(ACCOUNTS_MAX);
+    accounts.truncate(ACCOUNTS_MAX);
+    (accounts, left_out)
+}
+
+/// Returns the figures of the messages that each account sent in this hour and the one before; empty without a record.
+async fn recent_figures(gateway: &Gateway, accounts: &[AccountId]) -> Vec<Figures> {
+    let now = gateway.clock.now();
+    let from = Resolution::Hour.start_of(now.minus(Resolution::Hour.length()));
+    let range = (Resolution::Hour, from, now.plus(Duration::from_millis(1)));
+    let read = gateway.store.record().account_figures(accounts.to_vec(), range).await;
+    read.unwrap_or_else(|_| vec![Figures::default(); accounts.len()])
+}
+
+/// Returns the share of delivered messages among those that have ended.
+fn delivered_share(figures: &Figures) -> Option<f64> {
+    let Figures { delivered, expired, undeliverable, rejected, .. } = figures;
+    let ended = delivered + expired + undeliverable + rejected;
+    #[expect(clippy::cast_precision_loss, reason = "a share for a chart")]
+    let share = *delivered as f64 / ended as f64;
+    (ended > 0).then_some(share)
+}
+
+fn written(metrics: &[AccountMetrics<'_>], left_out: usize) -> String {
+    let mut text = String::new();
+    let mut counts = |name, count: fn(&AccountMetrics<'_>) -> u64| {
+        let samples = metrics.iter().map(|of| (vec![("account", of.name)], count(of)));
+        push_family(&mut text, name, &samples.collect::<Vec<_>>());
+    };
+    counts("hermod_account_waiting_messages", |of| of.waiting);
+    counts("hermod_account_accepted_messages_total", |of| of.submitted.accepted);
+    counts("hermod_account_refused_messages_total", |of| of.submitted.refused);
+    let balances = metrics.iter().filter_map(|of| {
+        let labels = vec![("account", of.name), ("currency", of.currency.as_str())];
+        Some((labels, of.available.as_deref()?))
+    });
+    push_family(&mut text, "hermod_account_available_balance", &balances.collect::<Vec<_>>());
+    let shares = metrics.iter().filter_map(|of| Some((vec![("account", of.name)], of.delivered?)));
+    push_family(&mut text, "hermod_account_delivered_ratio", &shares.collect::<Vec<_>>());
+    push_family(&mut text, "hermod_accounts_without_metrics", &[(Vec::new(), left_out)]);
+    text
+}
+
+#[cfg(test)]
+#[path = "account_metrics_tests.rs"]
+mod tests;
