@@ -1,11 +1,15 @@
-//! `hermod config`: prints the default settings and an example provision file, and checks a settings file.
+//! `hermod config`: prints the default settings and an example provision file, checks a settings file, and exports the setup.
 
 use crate::failure::{CommandResult, Failure};
+use crate::operator::operator_client::with_query;
+use crate::operator::target::{MissingDir, TargetArgs};
 use crate::{output, provision_file};
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config as Settings, DEFAULT_TOML};
 use hermod_gateway::tls::Tls;
+use hermod_operator::entry::views::ExportQuery;
+use hermod_operator::kind::Kind;
 use hermod_operator::setup::file_entries::EXAMPLE_TOML;
 use std::path::PathBuf;
 
@@ -13,9 +17,21 @@ const EXAMPLES: &str = "\
 Examples:
   hermod config default > hermod.toml
   hermod config provision > provision.toml
-  hermod config check --config hermod.toml";
+  hermod config check --config hermod.toml
+  hermod config export > provision.toml";
 
-/// Print the default settings, or check a settings file
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  hermod config export > provision.toml
+  hermod config export --kind price --kind route
+  hermod config export --account shop
+  hermod config export | hermod apply - --dry-run
+
+Secrets are left out; the file says what becomes of them. Fields that have their default are left out too, unless --full is given.
+Applied where it was exported, the file changes nothing. Two exports of the same setup are equal, so that a file under version control
+shows what changed.";
+
+/// Print the default settings, check a settings file, or export the setup
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct ConfigArgs {
@@ -31,6 +47,9 @@ enum ConfigCommand {
     /// Print an example provision file with every key explained
     #[command(after_help = "Example:\n  hermod config provision > provision.toml")]
     Provision,
+    /// Print the setup in force as a provision file, without secrets
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(Box<ExportArgs>),
     /// Check a settings file with its provision file and certificate, and print the effective settings
     ///
     /// Opens and changes nothing. Secrets are hidden. Errors have file, line and key.
@@ -43,11 +62,40 @@ enum ConfigCommand {
     },
 }
 
+#[derive(Args)]
+struct ExportArgs {
+    /// Only entries of this kind, such as price; can be repeated
+    #[arg(long = "kind", value_name = "KIND", value_parser = Kind::ALL.map(Kind::as_str))]
+    kinds: Vec<String>,
+    /// Only this account and what belongs to it
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// Also fields that have their default
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+impl ExportArgs {
+    fn run(self) -> CommandResult {
+        let ExportArgs { kinds, account, full, target } = self;
+        if target.wants_json() {
+            return Err(Failure::usage("a provision file is TOML: leave out --json"));
+        }
+        let kinds = (!kinds.is_empty()).then(|| kinds.join(","));
+        target.run(MissingDir::Refuse, async move |client| {
+            client.print_file(&with_query("/export", &ExportQuery { kinds, account, full })).await
+        })
+    }
+}
+
 impl ConfigArgs {
     pub(crate) fn run(self) -> CommandResult {
         match self.command {
             ConfigCommand::Default => output::print(DEFAULT_TOML),
             ConfigCommand::Provision => output::print(EXAMPLE_TOML),
+            ConfigCommand::Export(export) => export.run(),
             ConfigCommand::Check { config } => check(&config),
         }
     }

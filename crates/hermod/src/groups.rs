@@ -20,6 +20,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "screen",
             "control",
             "block",
+            "opt-out",
             "user",
             "operator",
         ],

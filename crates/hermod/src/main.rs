@@ -11,6 +11,7 @@ mod demo;
 mod failure;
 mod groups;
 mod help;
+mod input_file;
 mod journal;
 mod migrate;
 mod operator;
@@ -26,7 +27,8 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     alarms, apply, audit_log, binds, customer_requests, deliveries, entry_commands, links, lookup,
-    maintenance, message, messages, money, nodes, queue, record, requests, restore, search, stats, tail,
+    maintenance, message, messages, money, nodes, opt_out_files, queue, record, requests, restore, search,
+    stats, tail,
 };
 use std::process::ExitCode;
 
@@ -103,6 +105,7 @@ enum Command {
     Apply(apply::ApplyArgs),
     #[command(flatten)]
     Entry(entry_commands::EntryCommand),
+    OptOut(opt_out_files::OptOutFilesArgs),
     Topup(money::TopUpArgs),
     Invoice(money::InvoiceArgs),
     Payment(money::PaymentArgs),
@@ -157,6 +160,7 @@ fn main() -> ExitCode {
         Command::Balance(command) => command.run(),
         Command::Apply(command) => command.run(),
         Command::Entry(command) => command.run(),
+        Command::OptOut(command) => command.run(),
         Command::Topup(command) => command.run(),
         Command::Invoice(command) => command.run(),
         Command::Payment(command) => command.run(),
@@ -213,6 +217,32 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             check(&format!("hermod {}", command.get_name()), command);
         }
+    }
+
+    /// Lists whose summary does not begin with the word.
+    const FURTHER_LISTS: [&str; 5] =
+        ["hermod account statement", "hermod deliveries", "hermod links", "hermod messages", "hermod stats"];
+
+    #[test]
+    fn every_list_can_be_printed_as_csv_and_json() {
+        fn check(path: &str, command: &clap::Command, lists: &mut Vec<String>) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let says_so = about.starts_with("List ") || about.starts_with("List,");
+            if !command.is_subcommand_required_set() && (says_so || FURTHER_LISTS.contains(&path)) {
+                let has = |name: &str| command.get_arguments().any(|option| option.get_long() == Some(name));
+                assert!(has("csv") && has("json"), "{path} has not both --csv and --json");
+                lists.push(path.to_owned());
+            }
+            for below in command.get_subcommands() {
+                check(&format!("{path} {}", below.get_name()), below, lists);
+            }
+        }
+        let mut cli = Cli::command();
+        cli.build();
+        let mut lists = Vec::new();
+        check("hermod", &cli, &mut lists);
+        assert!(FURTHER_LISTS.iter().all(|list| lists.iter().any(|seen| seen == list)), "{lists:?}");
+        assert!(lists.len() >= 32, "{lists:?}");
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //!
 //! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and customers
 //! choose some of the texts. Such a text gets an apostrophe in front. Phone numbers are written without their plus, because
-//! an apostrophe before each would be in the way of every look-up.
+//! an apostrophe before each would be in the way of every look-up. [`unguarded`] takes the apostrophe away again.
+
+/// A shorter text of a plus and digits is no phone number.
+const PHONE_DIGITS_MIN: usize = 7;
 
 /// A cell.
 pub enum Cell<'a> {
@@ -16,6 +19,18 @@ pub enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// A value of a list: a number as it is, a phone number without its plus, any other text guarded.
+    pub fn of(text: &'a str) -> Cell<'a> {
+        let is_phone = |digits: &str| {
+            digits.len() >= PHONE_DIGITS_MIN && digits.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        match text.strip_prefix('+') {
+            Some(digits) if is_phone(digits) => Cell::Phone(text),
+            _ if text.parse::<f64>().is_ok() => Cell::Number(text.to_owned()),
+            _ => Cell::Text(text),
+        }
+    }
+
     /// A text, or an empty cell.
     pub fn text(text: Option<&'a String>) -> Cell<'a> {
         text.map_or(Cell::Empty, |text| Cell::Text(text))
@@ -49,8 +64,19 @@ pub fn push_row(csv: &mut String, cells: &[Cell<'_>]) {
     csv.push_str("\r\n");
 }
 
+/// Whether a spreadsheet would run a text as a formula, or would if its apostrophes were taken away: a text that has one of its
+/// own gets another, so that each cell stands for one text.
+fn is_formula(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+/// Returns the text that a cell was written for.
+pub fn unguarded(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| is_formula(text)).unwrap_or(cell)
+}
+
 fn push_text(csv: &mut String, text: &str) {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let guard = if is_formula(text) { "'" } else { "" };
     if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
         csv.push('"');
         csv.push_str(guard);

@@ -27,6 +27,13 @@ fn cells_that_a_spreadsheet_would_run_are_guarded() {
 }
 
 #[test]
+fn unguarded_cell_is_the_text_it_was_written_for() {
+    for text in ["=1+1", "+4915112345678", "'=1", "''=1", "'Shop'", "'", "", "-", "a=b"] {
+        assert_eq!(unguarded(&row(&[Cell::Text(text)])), text, "{text:?}");
+    }
+}
+
+#[test]
 fn quotes_commas_and_line_breaks_are_quoted() {
     let cells = [Cell::Text("a,b"), Cell::Text("say \"hi\""), Cell::Text("two\nlines"), Cell::Empty];
     assert_eq!(row(&cells), "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",");

@@ -1,4 +1,4 @@
-//! Exports: CSV files that are read page by page while they are sent, a few at a time.
+//! Exports: CSV files that are read page by page while they are sent, a few at a time, and files of the setup, made as a whole.
 
 use crate::csv::push_headings;
 use crate::refusal::OperatorRefusal;
@@ -21,6 +21,22 @@ pub(crate) type PageRead<'a> = BoxFuture<'a, Result<bool, OperatorRefusal>>;
 pub(crate) trait Pages: Send + 'static {
     /// Adds the rows of the next page to the file.
     fn read<'a>(&'a mut self, gateway: &'a Gateway, csv: &'a mut String) -> PageRead<'a>;
+}
+
+/// A file that was made as a whole.
+#[derive(Debug)]
+pub struct TextFile {
+    pub(crate) form: FileForm,
+    /// What it lists, such as `prices`.
+    pub(crate) name: &'static str,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileForm {
+    Csv,
+    /// A provision file.
+    Toml,
 }
 
 /// A CSV file that is read as it is sent.

@@ -81,7 +81,7 @@ pub struct OptOutRemovedView {
     pub removed: bool,
 }
 
-const HOW_CHARS_MAX: usize = 100;
+pub(crate) const HOW_CHARS_MAX: usize = 100;
 /// How an opt-out was made, where the request has nothing about it.
 const HOW_DEFAULT: &str = "the operator";
 
@@ -127,11 +127,17 @@ pub async fn add_opt_out(
         (false, None) => OptOutSource::Operator,
     };
     let entry = OptOut { account: id, number, source, how, now: gateway.clock.now() };
-    let detail = json!({ "how": &entry.how, "source": source.as_str() });
-    let audited = gateway.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
-    let is_new = audited.opt_outs().add(entry.clone()).await?;
+    let is_new = store_opt_out(gateway, entry.clone()).await?;
     let stored = gateway.store.opt_outs().find(id, number).await?;
     Ok(Created { view: stored.unwrap_or(entry).into(), is_new })
+}
+
+/// Stores an opt-out with its line of the audit log. Returns whether it is new.
+pub(crate) async fn store_opt_out(gateway: &Acting, entry: OptOut) -> Result<bool, OperatorRefusal> {
+    let detail = json!({ "how": &entry.how, "source": entry.source.as_str() });
+    let subject = masked(&entry.number.to_string());
+    let audited = gateway.audited(Some(entry.account), "opt_out.create", &subject, &detail);
+    Ok(audited.opt_outs().add(entry).await?)
 }
 
 pub async fn remove_opt_out(

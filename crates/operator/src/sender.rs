@@ -9,6 +9,7 @@ use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::{SenderEntry, SenderState};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::{Sender, SenderKind};
+use hermod_store::CatalogueRow;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
@@ -112,7 +113,7 @@ pub(crate) fn check_lookalikes(draft: &Draft<'_>, wanted: &[WantedSender]) -> Re
     if approved.is_empty() {
         return Ok(());
     }
-    let protected = protected(draft);
+    let protected = protected(draft.rows_of(Kind::Sender));
     for (name, entry) in approved {
         let alike = protected
             .get(&entry.sender.appearance())
@@ -130,10 +131,24 @@ pub(crate) fn check_lookalikes(draft: &Draft<'_>, wanted: &[WantedSender]) -> Re
     Ok(())
 }
 
+/// Returns the names of the approved sender IDs that look like an approved one of another account.
+pub(crate) fn look_alikes(rows: &[CatalogueRow]) -> HashSet<&str> {
+    let senders = rows.iter().filter(|row| row.kind == Kind::Sender.as_str());
+    let protected = protected(senders.map(|row| (row.name.as_str(), row)));
+    let alike = protected.into_values().filter(|alike| {
+        alike.iter().any(|(_, one)| {
+            alike.iter().any(|(_, other)| other.account != one.account && other.sender != one.sender)
+        })
+    });
+    alike.flatten().map(|(name, _)| name).collect()
+}
+
 /// Returns the approved alphanumeric sender IDs, by appearance.
-fn protected<'a>(draft: &'a Draft<'_>) -> HashMap<Sender, Vec<(&'a str, SenderEntry)>> {
+fn protected<'a>(
+    rows: impl Iterator<Item = (&'a str, &'a CatalogueRow)>,
+) -> HashMap<Sender, Vec<(&'a str, SenderEntry)>> {
     let mut protected: HashMap<Sender, Vec<(&str, SenderEntry)>> = HashMap::new();
-    for (name, row) in draft.rows_of(Kind::Sender) {
+    for (name, row) in rows {
         let Ok(entry) = documents::read::<SenderEntry>(row) else { continue };
         if entry.state == SenderState::Approved && entry.sender.kind() == SenderKind::Alphanumeric {
             protected.entry(entry.sender.appearance()).or_default().push((name, entry));

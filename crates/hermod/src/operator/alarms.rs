@@ -1,5 +1,6 @@
 //! `hermod alarms [ack]`: lists and acknowledges alarms.
 
+use super::list::{ListFormat, print_list};
 use super::operator_client::{RequestBody, with_query};
 use super::tables::silent_nodes;
 use super::target::{MissingDir, TargetArgs};
@@ -33,6 +34,8 @@ pub(crate) struct AlarmsArgs {
     #[arg(long, global = true, value_name = "NAME")]
     carrier: Option<String>,
     #[command(flatten)]
+    format: ListFormat,
+    #[command(flatten)]
     target: TargetArgs,
     #[command(subcommand)]
     verb: Option<AlarmsVerb>,
@@ -47,11 +50,14 @@ enum AlarmsVerb {
 
 impl AlarmsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let AlarmsArgs { carrier, target, verb } = self;
+        let AlarmsArgs { carrier, format, target, verb } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query("/alarms", &AlarmsQuery { carrier });
             match verb {
-                None => client.print(&client.get(&path).await?, list_text),
+                None => {
+                    let response = client.get(&path).await?;
+                    print_list(client, &response, format, |view: &AlarmsView| view.items.clone(), list_text)
+                }
                 Some(AlarmsVerb::Ack) => {
                     let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
                     client.print(&response, acknowledged_text)

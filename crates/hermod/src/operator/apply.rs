@@ -2,7 +2,7 @@
 
 use super::changes::SecretsTo;
 use super::entries::{self, lost_response};
-use super::operator_client::{OperatorClient, RequestBody, with_query};
+use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
@@ -88,13 +88,6 @@ async fn post(
     source: &Source,
 ) -> Result<crate::client::ApiResponse, Failure> {
     let body = RequestBody::Toml(source.text.clone());
-    let response = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
-    response.accepted().map_err(|error| match error.status {
-        // The file is invalid.
-        400 | 413 | 422 => {
-            client.failure_of(&error);
-            Failure::usage(format!("{}: {error}", source.path.display()))
-        }
-        _ => client.failure_of(&error),
-    })
+    let response = client.call_with_timeout(Method::POST, path, &body, FILE_TIMEOUT).await;
+    client.accepted_file(response.map_err(|error| lost_response(&error))?, &source.path)
 }

@@ -1,6 +1,6 @@
 //! `hermod changes`: the audit log.
 
-use super::list::{NextPage, print_page};
+use super::list::{ListFormat, NextPage, print_page};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::Args;
@@ -41,15 +41,17 @@ pub(crate) struct ChangesArgs {
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
     #[command(flatten)]
+    format: ListFormat,
+    #[command(flatten)]
     target: TargetArgs,
 }
 
 impl ChangesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let ChangesArgs { account, by, action, since, before, limit, target } = self;
+        let ChangesArgs { account, by, action, since, before, limit, format, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = AuditLogQuery { account, by, action, since, before, limit: Some(limit) };
-            print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before).await
+            print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before, format).await
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `hermod binds`: lists customers' binds, and unbinds one.
 
-use super::list::{print_or_watch, table};
+use super::list::{ListFormat, print_or_watch, table};
 use super::operator_client::{RequestBody, with_query};
 use super::tables::{on_node, silent_nodes};
 use super::target::{MissingDir, TargetArgs};
@@ -38,18 +38,20 @@ pub(crate) struct BindsArgs {
     #[arg(long, value_name = "ID")]
     system_id: Option<String>,
     /// Refresh every second until stopped
-    #[arg(long, conflicts_with = "unbind")]
+    #[arg(long, conflicts_with_all = ["unbind", "csv"])]
     watch: bool,
     /// Unbind the bind with this number, as it is listed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "csv")]
     unbind: Option<BindName>,
+    #[command(flatten)]
+    format: ListFormat,
     #[command(flatten)]
     target: TargetArgs,
 }
 
 impl BindsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let BindsArgs { account, system_id, watch, unbind, target } = self;
+        let BindsArgs { account, system_id, watch, unbind, format, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             if let Some(BindName { node, number }) = unbind {
                 let path = with_query(&format!("/binds/{number}/unbind"), &UnbindQuery { node });
@@ -57,7 +59,15 @@ impl BindsArgs {
                 return client.print(&answer, |UnbindView { bind }| format!("Unbinding bind {bind}.\n"));
             }
             let path = with_query("/binds", &BindsQuery { system_id, account });
-            print_or_watch(client, &path, watch, |binds: BindsView| binds_text(&binds)).await
+            print_or_watch(
+                client,
+                &path,
+                watch,
+                format,
+                |binds: &BindsView| binds.items.clone(),
+                |binds| binds_text(&binds),
+            )
+            .await
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `hermod customer-request`: what customers request in the portal.
 
-use super::list::{NextPage, print_page};
+use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::{OperatorClient, RequestBody};
 use super::target::{MissingDir, TargetArgs};
 use crate::client::ApiResponse;
@@ -52,6 +52,8 @@ enum CustomerRequestCommand {
         /// Only requests before this number; the last line of a page has it
         #[arg(long, value_name = "N")]
         before: Option<RowNumber>,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Show a request with what the customer says about it
     #[command(after_help = "Example:\n  hermod customer-request show 7")]
@@ -93,10 +95,10 @@ impl CustomerRequestArgs {
     pub(crate) fn run(self) -> CommandResult {
         let CustomerRequestArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
-            CustomerRequestCommand::List { account, state, before } => {
+            CustomerRequestCommand::List { account, state, before, format } => {
                 let query = CustomerRequestsQuery { account, state: Some(state), before, limit: None };
-                print_page::<CustomerRequestView>(client, "/customer-requests", &query, NextPage::Before)
-                    .await
+                let path = "/customer-requests";
+                print_page::<CustomerRequestView>(client, path, &query, NextPage::Before, format).await
             }
             CustomerRequestCommand::Show { id } => {
                 let response = client.get(&format!("/customer-requests/{id}")).await?;

@@ -1,6 +1,6 @@
 //! `hermod deliveries`: delivery statistics by carrier, country and network.
 
-use super::list::table;
+use super::list::{ListFormat, print_list, table};
 use super::operator_client::with_query;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
@@ -31,18 +31,26 @@ pub(crate) struct DeliveriesArgs {
     #[arg(long, value_name = "GROUP", default_value = "network", value_parser = ["carrier", "country", "network"])]
     by: String,
     #[command(flatten)]
+    format: ListFormat,
+    #[command(flatten)]
     target: TargetArgs,
 }
 
 impl DeliveriesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let DeliveriesArgs { days, carrier, by, target } = self;
+        let DeliveriesArgs { days, carrier, by, format, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = DeliveriesQuery { days: Some(days.into()), carrier, by: Some(by) };
             let response = client.get(&with_query("/deliveries", &query)).await?;
-            client.print(&response, |DeliveriesView { from, to, items }| {
-                format!("{}\nFrom {from} to {to}, UTC days.\n", table(&items))
-            })
+            print_list(
+                client,
+                &response,
+                format,
+                |view: &DeliveriesView| view.items.clone(),
+                |DeliveriesView { from, to, items }| {
+                    format!("{}\nFrom {from} to {to}, UTC days.\n", table(&items))
+                },
+            )
         })
     }
 }

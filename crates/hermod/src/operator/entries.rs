@@ -7,6 +7,7 @@ use crate::client::{ApiResponse, CallError, escape};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, Paint, TextTable};
 use clap::Subcommand;
+use hermod_operator::csv::{self, Cell};
 use hermod_operator::entry::fields::{EntryField, fields_of};
 use hermod_operator::entry::views::{AppliedView, EntriesQuery, EntryView};
 use hermod_operator::kind::Kind;
@@ -24,12 +25,13 @@ pub(super) trait OwnVerb: Subcommand + 'static {
 }
 
 /// Lists the entries of a kind, all or those of one account. Accounts have a column with their balance. `at`: a time for which the
-/// prices that apply are marked.
+/// prices that apply are marked. The columns are the same as CSV, with whole values.
 pub(super) async fn list(
     client: &OperatorClient,
     kind: Kind,
     account: Option<String>,
     at: Option<&str>,
+    csv: bool,
 ) -> CommandResult {
     let items = fetch_all(client, kind, account).await?;
     let names = items.iter().map(|item| item.name.as_str());
@@ -40,24 +42,32 @@ pub(super) async fn list(
             &json!({ "items": marked(&items, in_force.as_ref()), "next": null }).to_string(),
         );
     }
-    let mut columns = vec![Column::new("name", items.iter().map(|item| item.name.clone()).collect())];
+    let mut columns =
+        vec![Column { name: "name", cells: items.iter().map(|item| item.name.clone()).collect() }];
     if kind == Kind::Account {
         let mut balances = Vec::new();
         for item in &items {
             balances.push(balance(client, &item.name).await?);
         }
-        columns.push(Column::new("balance", balances));
+        columns.push(Column { name: "balance", cells: balances });
     }
     if let Some(in_force) = &in_force {
         let cell = |item: &EntryView| if in_force.contains(item.name.as_str()) { "yes" } else { "" };
-        columns.push(Column::new("applies", items.iter().map(|item| cell(item).to_owned()).collect()));
+        columns.push(Column {
+            name: "applies",
+            cells: items.iter().map(|item| cell(item).to_owned()).collect(),
+        });
     }
     for field in fields_of(kind).iter().filter(|field| field.is_column) {
         let cell = |item: &EntryView| match item.entry.get(&field.name) {
+            Some(value) if csv => field.cell(value),
             None | Some(Value::Bool(false)) => String::new(),
             Some(value) => field.text(value),
         };
-        columns.push(Column::new(&field.name, items.iter().map(cell).collect()));
+        columns.push(Column { name: &field.name, cells: items.iter().map(cell).collect() });
+    }
+    if csv {
+        return output::print(&csv_of(&columns));
     }
     output::print(&table(&columns, &format!("There are no {} yet.", kind.plural())))
 }
@@ -82,31 +92,42 @@ async fn balance(client: &OperatorClient, name: &str) -> Result<String, Failure>
 }
 
 /// A column of a list of entries.
-struct Column {
-    heading: String,
+struct Column<'n> {
+    /// As in a provision file.
+    name: &'n str,
     cells: Vec<String>,
 }
 
-impl Column {
-    fn new(name: &str, cells: Vec<String>) -> Column {
-        let heading = match name {
+impl Column<'_> {
+    fn heading(&self) -> String {
+        match self.name {
             "fail_over_refusals" => "fails over after rejections".to_owned(),
             name => name.replace('_', " "),
-        };
-        Column { heading, cells }
+        }
     }
 
     /// Numbers stand on the right.
     fn align(&self) -> Align {
         let is_number =
             |cell: &String| cell.bytes().all(|byte| byte.is_ascii_digit() || b".-".contains(&byte));
-        if self.heading != "name" && self.cells.iter().all(is_number) { Align::Right } else { Align::Left }
+        if self.name != "name" && self.cells.iter().all(is_number) { Align::Right } else { Align::Left }
     }
 }
 
-fn table(columns: &[Column], empty: &str) -> String {
+fn csv_of(columns: &[Column<'_>]) -> String {
+    let mut csv = String::new();
+    csv::push_headings(&mut csv, &columns.iter().map(|column| column.name).collect::<Vec<_>>());
+    for row in 0..columns.first().map_or(0, |names| names.cells.len()) {
+        let cells: Vec<Cell<'_>> = columns.iter().map(|column| Cell::of(&column.cells[row])).collect();
+        csv::push_row(&mut csv, &cells);
+    }
+    csv
+}
+
+fn table(columns: &[Column<'_>], empty: &str) -> String {
+    let headings: Vec<String> = columns.iter().map(Column::heading).collect();
     let headings: Vec<(&str, Align)> =
-        columns.iter().map(|column| (column.heading.as_str(), column.align())).collect();
+        headings.iter().map(String::as_str).zip(columns.iter().map(Column::align)).collect();
     let mut table = TextTable::new(&headings);
     for row in 0..columns.first().map_or(0, |names| names.cells.len()) {
         table.row(columns.iter().map(|column| column.cells[row].clone()));

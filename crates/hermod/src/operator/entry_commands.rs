@@ -1,9 +1,12 @@
-//! `hermod KIND list`, `show`, `set`, `add` and `remove` for every kind of entry, from the description of the kind.
+//! `hermod KIND list`, `show`, `set`, `add`, `remove`, `export` and `import` for every kind of entry, from the description of the
+//! kind.
 
 use super::account_details;
 use super::changes::SecretsTo;
 use super::entries;
+use super::entry_files::{self, ImportArgs};
 use super::fields::{AssignmentParser, EntryFields, fields_help, first_sentence};
+use super::list::ListFormat;
 use super::operator_client::{OperatorClient, with_query};
 use super::own_verbs::{KindHelp, RunVerb, Switch, switches};
 use super::target::{MissingDir, TargetArgs};
@@ -13,6 +16,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subco
 use hermod_operator::entry::fields::fields_of;
 use hermod_operator::entry::views::SaveQuery;
 use hermod_operator::kind::Kind;
+use hermod_operator::setup::csv_file;
 use std::path::PathBuf;
 
 /// A command about entries of one kind.
@@ -23,7 +27,9 @@ pub(crate) struct EntryCommand {
 }
 
 enum Verb {
-    List { account: Option<String>, at: Option<String> },
+    List { account: Option<String>, at: Option<String>, csv: bool },
+    Export { account: Option<String> },
+    Import(ImportArgs),
     Show { name: String },
     Set { name: String, change: Change },
     Add { name: String, change: Change },
@@ -91,6 +97,7 @@ fn command_of(kind: Kind) -> Command {
         Some(_) => format!("Remove {} that was never used", kind.with_article()),
     };
     command = command.subcommand(verb(kind, "remove", about).arg(name_arg(kind)));
+    command = command.subcommand(export_command(kind)).subcommand(import_command(kind));
     for switch in switches(kind) {
         command = command.subcommand(verb(kind, switch.verb, switch.about.to_owned()).arg(name_arg(kind)));
     }
@@ -118,6 +125,8 @@ fn examples(kind: Kind, verb: &str) -> String {
         let rest = match verb {
             "list" => String::new(),
             "set" | "add" => format!(" {name} FIELD=VALUE"),
+            "export" => format!(" > {}.csv", kind.plural()),
+            "import" => format!(" {}.csv --dry-run", kind.plural()),
             _ => format!(" {name}"),
         };
         found = format!("\n{shown}{rest}");
@@ -127,16 +136,41 @@ fn examples(kind: Kind, verb: &str) -> String {
 
 fn list_command(kind: Kind) -> Command {
     let command = verb(kind, "list", format!("List {}", kind.plural()));
-    if kind.owner_field().is_none() {
-        return command;
-    }
-    let account = Arg::new("account").long("account").value_name("NAME");
-    let command = command.arg(account.help("Only entries of this account"));
+    let command = with_account(kind, ListFormat::augment_args(command));
     if kind != Kind::Price {
         return command;
     }
     let at = Arg::new("at").long("at").value_name("TIME");
     command.arg(at.help("Mark the prices that apply at this UTC day or time, such as 2027-01-01"))
+}
+
+/// Adds the option that selects an account, for kinds whose entries belong to one.
+fn with_account(kind: Kind, command: Command) -> Command {
+    if kind.owner_field().is_none() {
+        return command;
+    }
+    let account = Arg::new("account").long("account").value_name("NAME");
+    command.arg(account.help("Only entries of this account"))
+}
+
+fn export_command(kind: Kind) -> Command {
+    let about = format!("Print {} as a CSV file that import reads, without secrets", kind.plural());
+    let command = with_account(kind, verb(kind, "export", about));
+    command.after_help(format!("{}\n\n{}", examples(kind, "export"), entry_files::EXPORT_NOTE))
+}
+
+fn import_command(kind: Kind) -> Command {
+    let about =
+        format!("Create and change {} by a CSV file, all of it or nothing; removes none", kind.plural());
+    let command = ImportArgs::augment_args(verb(kind, "import", about));
+    let names: Vec<&str> = csv_file::columns(kind).map(|field| field.name.as_str()).collect();
+    let help = format!(
+        "{}\n\nColumns, in any order: {}.\n\n{}",
+        examples(kind, "import"),
+        names.join(", "),
+        entry_files::IMPORT_NOTE
+    );
+    command.after_help(help)
 }
 
 fn name_arg(kind: Kind) -> Arg {
@@ -182,12 +216,15 @@ impl Verb {
     fn read(kind: Kind, matches: &ArgMatches) -> Result<Verb, Error> {
         let (verb, given) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
         let name = || given.get_one::<String>("name").cloned().unwrap_or_default();
+        let account = || given.try_get_one::<String>("account").ok().flatten().cloned();
         Ok(match verb {
-            "list" if kind.owner_field().is_some() => {
+            "list" => {
                 let at = given.try_get_one::<String>("at").ok().flatten().cloned();
-                Verb::List { account: given.get_one("account").cloned(), at }
+                let ListFormat { csv } = ListFormat::from_arg_matches(given)?;
+                Verb::List { account: account(), at, csv }
             }
-            "list" => Verb::List { account: None, at: None },
+            "export" => Verb::Export { account: account() },
+            "import" => Verb::Import(ImportArgs::from_arg_matches(given)?),
             "show" => Verb::Show { name: name() },
             "set" => Verb::Set { name: name(), change: Change::read(given) },
             "add" => Verb::Add { name: name(), change: Change::read(given) },
@@ -219,7 +256,9 @@ impl EntryCommand {
 impl Verb {
     async fn run(self, kind: Kind, client: &OperatorClient) -> CommandResult {
         match self {
-            Verb::List { account, at } => entries::list(client, kind, account, at.as_deref()).await,
+            Verb::List { account, at, csv } => entries::list(client, kind, account, at.as_deref(), csv).await,
+            Verb::Export { account } => entry_files::export(client, kind, account).await,
+            Verb::Import(import) => import.run(client, kind).await,
             Verb::Show { name } if kind == Kind::Account => account_details::show(client, &name).await,
             Verb::Show { name } => entries::show(client, kind, &name).await,
             Verb::Set { name, change: Change { assignments, secrets_to, unbind } } => {

@@ -1,13 +1,15 @@
 //! `hermod links`: the state of carriers and of the links to them.
 
-use super::list::print_or_watch;
+use super::list::{ListFormat, print_or_watch};
 use super::tables::{age, on_node, percent, silent_nodes};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use crate::output::{self, Paint, TextTable};
 use clap::Args;
-use hermod_operator::carrier::views::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
+use hermod_operator::carrier::views::{
+    CarrierView, CarriersView, LastErrorView, LinkRowView, LinkView, StoppedView,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,23 +31,41 @@ pub(crate) struct LinksArgs {
     #[arg(long, value_name = "NAME")]
     carrier: Option<String>,
     /// Refresh every second until stopped
-    #[arg(long)]
+    #[arg(long, conflicts_with = "csv")]
     watch: bool,
+    #[command(flatten)]
+    format: ListFormat,
     #[command(flatten)]
     target: TargetArgs,
 }
 
 impl LinksArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let LinksArgs { carrier, watch, target } = self;
+        let LinksArgs { carrier, watch, format, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            print_or_watch(client, "/links", watch, |mut view: CarriersView| {
-                view.items.retain(|one| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier));
+            let is_wanted =
+                |one: &CarrierView| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier);
+            let rows = |view: &CarriersView| {
+                view.items.iter().filter(|one| is_wanted(one)).flat_map(rows_of).collect()
+            };
+            print_or_watch(client, "/links", watch, format, rows, |mut view: CarriersView| {
+                view.items.retain(is_wanted);
                 links_text(&view, Paint::for_output())
             })
             .await
         })
     }
+}
+
+/// Returns a row of a CSV file for each link.
+fn rows_of(carrier: &CarrierView) -> impl Iterator<Item = LinkRowView> {
+    let CarrierView { carrier, health, links, .. } = carrier;
+    let row = |link: &LinkView| LinkRowView {
+        carrier: carrier.clone(),
+        health: health.clone(),
+        link: link.clone(),
+    };
+    links.iter().map(row)
 }
 
 fn links_text(CarriersView { at, items, missing_nodes }: &CarriersView, paint: Paint) -> String {

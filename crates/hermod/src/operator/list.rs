@@ -1,18 +1,30 @@
-//! Lists of views as tables: columns, paging and `--json` are the same for every list. With `--watch`, a list is printed
-//! every second.
+//! Lists of views as tables: columns, paging, `--json` and `--csv` are the same for every list. With `--watch`, a list is
+//! printed every second.
 
 use super::operator_client::{OperatorClient, with_query};
+use crate::client::ApiResponse;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable};
+use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_operator::views::paging::{Page, Paged};
+use hermod_operator::views::csv_rows::{self, CsvView};
+use hermod_operator::views::paging::{Limit, Page, Paged};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// Clears the terminal.
 const CLEAR: &str = "\x1b[2J\x1b[H";
+
+/// How a list is printed, beside `--json`. Every command that prints a list has it.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct ListFormat {
+    /// Print all rows as CSV, not only a page: a column for each field of --json, in full
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(super) csv: bool,
+}
 
 /// The heading of a column, its alignment, and the cell of a row.
 pub(super) type Column<T> = (&'static str, Align, fn(&T) -> String);
@@ -44,47 +56,90 @@ pub(super) fn table_of<T>(columns: &[Column<T>], items: &[T], empty: &str) -> St
     table.text(empty)
 }
 
-/// Prints one page of a list, and how to get the next one.
-pub(super) async fn print_page<T: ListedView + Paged + DeserializeOwned>(
+impl NextPage {
+    const fn parameter(self) -> &'static str {
+        match self {
+            NextPage::After => "after",
+            NextPage::Before => "before",
+        }
+    }
+}
+
+/// Prints one page of a list, and how to get the next one; as CSV, this page and all after it.
+pub(super) async fn print_page<T: ListedView + Paged + Serialize + DeserializeOwned>(
+    client: &OperatorClient,
+    path: &str,
+    query: &impl Serialize,
+    next: NextPage,
+    format: ListFormat,
+) -> CommandResult {
+    if format.csv {
+        return print_pages_as_csv::<T>(client, path, query, next).await;
+    }
+    let response = client.get(&with_query(path, query)).await?;
+    client.print(&response, |page: Page<T>| page_text(&page, next))
+}
+
+async fn print_pages_as_csv<T: Paged + Serialize + DeserializeOwned>(
     client: &OperatorClient,
     path: &str,
     query: &impl Serialize,
     next: NextPage,
 ) -> CommandResult {
-    let response = client.get(&with_query(path, query)).await?;
-    client.print(&response, |page: Page<T>| page_text(&page, next))
+    let query = serde_urlencoded::to_string(query).expect("a query has texts and numbers");
+    let mut query: BTreeMap<String, String> =
+        serde_urlencoded::from_str(&query).expect("it was just written");
+    query.insert("limit".to_owned(), u32::from(Limit::MAX).to_string());
+    output::print(&csv_rows::headings::<T>())?;
+    loop {
+        let response = client.get(&with_query(path, &query)).await?;
+        let page: Page<T> = response.read_as().map_err(Failure::failed)?;
+        output::print(&csv_rows::rows(&page.items))?;
+        match page.next {
+            Some(cursor) => query.insert(next.parameter().to_owned(), cursor.to_string()),
+            None => return Ok(()),
+        };
+    }
+}
+
+/// Prints a list that has no pages: its rows as CSV, the JSON of the response, or a text.
+pub(super) fn print_list<V: DeserializeOwned, T: CsvView>(
+    client: &OperatorClient,
+    response: &ApiResponse,
+    format: ListFormat,
+    rows: impl Fn(&V) -> Vec<T>,
+    text: impl FnOnce(V) -> String,
+) -> CommandResult {
+    client.print(response, |view: V| if format.csv { csv_rows::file(&rows(&view)) } else { text(view) })
 }
 
 fn page_text<T: ListedView + Paged>(page: &Page<T>, next: NextPage) -> String {
     let mut text = table(&page.items);
     if let Some(cursor) = &page.next {
-        let option = match next {
-            NextPage::After => "--after",
-            NextPage::Before => "--before",
-        };
-        text.push_str(&format!("\nMore rows: {option} {cursor}\n"));
+        text.push_str(&format!("\nMore rows: --{} {cursor}\n", next.parameter()));
     }
     text
 }
 
-/// Prints a view once, or every second with `watch`.
-pub(super) async fn print_or_watch<T: DeserializeOwned>(
+/// Prints a list once, or every second with `watch`.
+pub(super) async fn print_or_watch<V: DeserializeOwned, T: CsvView>(
     client: &OperatorClient,
     path: &str,
     watch: bool,
-    text: impl Fn(T) -> String,
+    format: ListFormat,
+    rows: impl Fn(&V) -> Vec<T>,
+    text: impl Fn(V) -> String,
 ) -> CommandResult {
+    if !watch {
+        return print_list(client, &client.get(path).await?, format, rows, text);
+    }
     let clock = Clock::real();
-    let before = if watch { CLEAR } else { "" };
     loop {
         let response = client.get(path).await?;
         if client.json {
             output::print_json(&response.body)?;
         } else {
-            output::print(&format!("{before}{}", text(response.read_as().map_err(Failure::failed)?)))?;
-        }
-        if !watch {
-            return Ok(());
+            output::print(&format!("{CLEAR}{}", text(response.read_as().map_err(Failure::failed)?)))?;
         }
         clock.sleep(WATCH_INTERVAL).await;
     }

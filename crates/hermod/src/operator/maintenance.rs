@@ -1,6 +1,6 @@
 //! `hermod erase` and `hermod set-aside`: erasing a phone number, and invalid rows of the queue.
 
-use super::list::{NextPage, print_page};
+use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::RequestBody;
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
@@ -98,15 +98,17 @@ enum SetAsideCommand {
         /// Rows of a page, 1 to 1000
         #[arg(long, value_name = "N", default_value = "100")]
         limit: Limit,
+        #[command(flatten)]
+        format: ListFormat,
     },
 }
 
 impl SetAsideArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let SetAsideArgs { target, command: SetAsideCommand::List { after, limit } } = self;
+        let SetAsideArgs { target, command: SetAsideCommand::List { after, limit, format } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = SetAsideQuery { after, limit: Some(limit) };
-            print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After).await
+            print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After, format).await
         })
     }
 }

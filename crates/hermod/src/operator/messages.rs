@@ -1,6 +1,6 @@
 //! `hermod review`, `hermod reports`, `hermod inbound unassigned`: messages that need a decision or were not delivered.
 
-use super::list::{NextPage, print_page};
+use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::{OperatorClient, RequestBody};
 use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
@@ -48,6 +48,8 @@ enum ReviewCommand {
         /// Only cases before this id; the last line of a page has it
         #[arg(long, value_name = "ID")]
         before: Option<RowNumber>,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Show a review case with the text of the message
     #[command(after_help = "Example:\n  hermod review show 7")]
@@ -79,9 +81,9 @@ impl ReviewArgs {
     pub(crate) fn run(self) -> CommandResult {
         let ReviewArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
-            ReviewCommand::List { account, state, before } => {
+            ReviewCommand::List { account, state, before, format } => {
                 let query = ReviewsQuery { account, state: Some(state), before, limit: None };
-                print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before).await
+                print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before, format).await
             }
             ReviewCommand::Show { id } => {
                 let response = client.get(&format!("/reviews/{id}")).await?;
@@ -150,15 +152,17 @@ enum ReportsCommand {
         /// Rows of a page, 1 to 1000
         #[arg(long, value_name = "N", default_value = "100")]
         limit: Limit,
+        #[command(flatten)]
+        format: ListFormat,
     },
 }
 
 impl ReportsArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let ReportsArgs { target, command: ReportsCommand::GivenUp { account, after, limit } } = self;
+        let ReportsArgs { target, command: ReportsCommand::GivenUp { account, after, limit, format } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = GivenUpQuery { account, after, limit: Some(limit) };
-            print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After).await
+            print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After, format).await
         })
     }
 }
@@ -188,6 +192,8 @@ enum UnassignedCommand {
         /// Rows of a page, 1 to 1000
         #[arg(long, value_name = "N", default_value = "100")]
         limit: Limit,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Assign an MO message to an account, which receives it like any other
     #[command(after_help = "Example:\n  hermod inbound unassigned assign 15526526976000001 shop")]
@@ -203,9 +209,10 @@ impl UnassignedArgs {
     pub(crate) fn run(self) -> CommandResult {
         let UnassignedArgs { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
-            UnassignedCommand::List { after, limit } => {
+            UnassignedCommand::List { after, limit, format } => {
                 let query = UnassignedQuery { after, limit: Some(limit) };
-                print_page::<UnassignedView>(client, "/inbound/unassigned", &query, NextPage::After).await
+                print_page::<UnassignedView>(client, "/inbound/unassigned", &query, NextPage::After, format)
+                    .await
             }
             UnassignedCommand::Assign { message, account } => {
                 let path = format!("/inbound/unassigned/{}/assign", escape(&message));

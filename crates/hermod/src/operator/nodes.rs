@@ -1,6 +1,6 @@
 //! `hermod nodes`: lists the nodes of a cluster, and takes one out of service.
 
-use super::list::{print_or_watch, table};
+use super::list::{ListFormat, print_or_watch, table};
 use super::operator_client::RequestBody;
 use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
@@ -27,18 +27,20 @@ move to other nodes, and its process ends with 0. Start it again to have it back
 #[command(after_help = EXAMPLES)]
 pub(crate) struct NodesArgs {
     /// Refresh every second until stopped
-    #[arg(long, conflicts_with = "drain")]
+    #[arg(long, conflicts_with_all = ["drain", "csv"])]
     watch: bool,
     /// Stop the node with this name in order
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "csv")]
     drain: Option<String>,
+    #[command(flatten)]
+    format: ListFormat,
     #[command(flatten)]
     target: TargetArgs,
 }
 
 impl NodesArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let NodesArgs { watch, drain, target } = self;
+        let NodesArgs { watch, drain, format, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             if let Some(name) = drain {
                 let path = format!("/nodes/{}/drain", escape(&name));
@@ -50,7 +52,15 @@ impl NodesArgs {
                     )
                 });
             }
-            print_or_watch(client, "/nodes", watch, |nodes: NodesView| nodes_text(&nodes)).await
+            print_or_watch(
+                client,
+                "/nodes",
+                watch,
+                format,
+                |nodes: &NodesView| nodes.items.clone(),
+                |nodes| nodes_text(&nodes),
+            )
+            .await
         })
     }
 }

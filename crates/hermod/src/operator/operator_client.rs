@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// How long a request with a file may take: one of a hundred thousand entries is written in one transaction.
+pub(super) const FILE_TIMEOUT: Duration = Duration::from_secs(300);
+
 pub(crate) struct OperatorClient {
     transport: Transport,
     pub(super) json: bool,
@@ -56,6 +59,7 @@ pub(crate) enum RequestBody {
     /// The body of an entry that must not exist yet.
     NewJson(String),
     Toml(String),
+    Csv(Bytes),
 }
 
 impl RequestBody {
@@ -73,7 +77,7 @@ fn to_json(request: &impl Serialize) -> String {
 }
 
 /// Returns a path with a query string. Parameters without a value are left out.
-pub(super) fn with_query(path: &str, query: &impl Serialize) -> String {
+pub(crate) fn with_query(path: &str, query: &impl Serialize) -> String {
     let query = serde_urlencoded::to_string(query).expect("a query has texts and numbers");
     if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
@@ -185,14 +189,36 @@ impl OperatorClient {
         body: RequestBody,
         timeout: Duration,
     ) -> Result<ApiResponse, Failure> {
-        let response = match &self.transport {
+        let response = self.call_with_timeout(method, path, &body, timeout).await;
+        response.map_err(Failure::failed)?.accepted().map_err(|error| self.failure_of(&error))
+    }
+
+    pub(super) async fn call_with_timeout(
+        &self,
+        method: Method,
+        path: &str,
+        body: &RequestBody,
+        timeout: Duration,
+    ) -> Result<ApiResponse, CallError> {
+        match &self.transport {
             Transport::Remote { client, token } => {
-                let request = self.request(method, client.url().path(), path, token, &body);
+                let request = self.request(method, client.url().path(), path, token, body);
                 client.call_within(request, timeout).await
             }
-            Transport::InProcess(_) => self.call(method, path, &body).await,
-        };
-        response.map_err(Failure::failed)?.accepted().map_err(|error| self.failure_of(&error))
+            Transport::InProcess(_) => self.call(method, path, body).await,
+        }
+    }
+
+    /// Returns the response to a request whose body is a file. An error about the file names it.
+    pub(super) fn accepted_file(&self, response: ApiResponse, file: &Path) -> Result<ApiResponse, Failure> {
+        response.accepted().map_err(|error| match error.status {
+            // The file is invalid.
+            400 | 413 | 422 => {
+                self.failure_of(&error);
+                Failure::usage(format!("{}: {error}", file.display()))
+            }
+            _ => self.failure_of(&error),
+        })
     }
 
     /// Requests a response that is sent while it is made, and passes its pieces on. `after` is the id of the last event that
@@ -228,8 +254,8 @@ impl OperatorClient {
         }
     }
 
-    /// Prints a CSV file as it arrives.
-    pub(super) async fn print_csv(&self, path: &str) -> CommandResult {
+    /// Prints a file as it arrives.
+    pub(crate) async fn print_file(&self, path: &str) -> CommandResult {
         let mut out = std::io::stdout().lock();
         let mut print = |piece: &[u8]| {
             let written = out.write_all(piece).and_then(|()| out.flush());
@@ -271,6 +297,7 @@ fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Reques
             (Some("application/json"), Bytes::from(json.clone()))
         }
         RequestBody::Toml(text) => (Some("application/toml"), Bytes::from(text.clone())),
+        RequestBody::Csv(file) => (Some("text/csv"), file.clone()),
     };
     let mut request = Request::new(Full::new(bytes));
     *request.method_mut() = method;

@@ -1,7 +1,7 @@
 //! `hermod account opt-outs`: phone numbers that opted out of an account's messages.
 
 use super::entries;
-use super::list::{NextPage, print_page};
+use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::{OperatorClient, RequestBody};
 use crate::client::escape;
 use crate::failure::CommandResult;
@@ -17,7 +17,7 @@ pub(super) struct OptOutsArgs {
     /// The account
     name: String,
     /// Add an opt-out: the account can send nothing to this number
-    #[arg(long, value_name = "NUMBER", conflicts_with = "lift")]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["lift", "csv"])]
     add: Option<String>,
     /// How the opt-out was made, for the record
     #[arg(long, value_name = "TEXT", requires = "add")]
@@ -26,16 +26,18 @@ pub(super) struct OptOutsArgs {
     #[arg(long, requires = "add")]
     imported: bool,
     /// Remove the opt-out of this number
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "csv")]
     lift: Option<String>,
     /// Only numbers after this one; the last line of a page has it
     #[arg(long, value_name = "NUMBER")]
     after: Option<String>,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 impl OptOutsArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let OptOutsArgs { name, add, how, imported, lift, after } = self;
+        let OptOutsArgs { name, add, how, imported, lift, after, format } = self;
         let path = format!("{}/opt-outs", entries::path(Kind::Account, &name));
         if let Some(number) = add {
             let how = how.unwrap_or_else(|| if imported { "list" } else { "operator" }.to_owned());
@@ -54,6 +56,6 @@ impl OptOutsArgs {
             });
         }
         let query = OptOutsQuery { after, limit: Some(Limit::MAX) };
-        print_page::<OptOutView>(client, &path, &query, NextPage::After).await
+        print_page::<OptOutView>(client, &path, &query, NextPage::After, format).await
     }
 }

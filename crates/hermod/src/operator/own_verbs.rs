@@ -101,6 +101,8 @@ Examples:
   hermod price set 262-01 per_part=0.06
   hermod price set shop/DE per_part=0 free=true
   hermod price remove shop/49@2027-01-01
+  hermod price export > prices.csv
+  hermod price import prices.csv --dry-run
 
 The name of a price is [ACCOUNT/]AREA[@FROM]. AREA is a country (US), a prefix (49, or * for every
 number), a mobile network (262-01) or a mobile country code (mcc262); FROM is the UTC day or time

@@ -1,6 +1,6 @@
 //! `hermod queue list|hold|release|reroute|cancel`: what waits for carriers, and what is to happen to it.
 
-use super::list::{Column, ListedView, table};
+use super::list::{Column, ListFormat, ListedView, print_list, table};
 use super::operator_client::{OperatorClient, RequestBody};
 use super::tables::age;
 use super::target::{MissingDir, TargetArgs};
@@ -46,7 +46,7 @@ pub(crate) struct QueueArgs {
 enum QueueVerb {
     /// List the queues of the carriers, and what is held
     #[command(after_help = "Example:\n  hermod queue list")]
-    List,
+    List(ListFormat),
     /// Hold waiting messages until they are released or cancelled
     #[command(after_help = "Examples:\n  hermod queue hold --carrier acme\n  \
                             hermod queue hold --account shop --prefix 49900 --dry-run")]
@@ -100,7 +100,7 @@ impl QueueArgs {
         let QueueArgs { target, verb } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let (action, args) = match verb {
-                QueueVerb::List => return list(client).await,
+                QueueVerb::List(format) => return list(client, format).await,
                 QueueVerb::Hold(args) => (QueueAction::Hold, args),
                 QueueVerb::Release(args) => (QueueAction::Release, args),
                 QueueVerb::Reroute(args) => (QueueAction::Reroute, args),
@@ -119,8 +119,9 @@ impl ChangeArgs {
     }
 }
 
-async fn list(client: &OperatorClient) -> CommandResult {
-    client.print(&client.get("/queues").await?, |view: QueuesView| table(&view.items))
+async fn list(client: &OperatorClient, format: ListFormat) -> CommandResult {
+    let response = client.get("/queues").await?;
+    print_list(client, &response, format, |view: &QueuesView| view.items.clone(), |view| table(&view.items))
 }
 
 impl ListedView for CarrierQueueView {

@@ -1,6 +1,7 @@
 //! `hermod carrier receipts`: receipts that matched no part, beside the message ids of the carrier's responses.
 
 use super::entries;
+use super::list::{ListFormat, print_list};
 use super::operator_client::{OperatorClient, with_query};
 use crate::failure::CommandResult;
 use crate::output::Align::Left;
@@ -28,13 +29,16 @@ pub(super) struct ReceiptsArgs {
     /// Rows, 1 to 1000
     #[arg(long, value_name = "N", default_value = "20")]
     limit: Limit,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 impl ReceiptsArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let path = format!("{}/receipts", entries::path(Kind::Carrier, &self.name));
         let response = client.get(&with_query(&path, &ReceiptsQuery { limit: Some(self.limit) })).await?;
-        client.print(&response, |view: UnmatchedReceiptsView| receipts_text(&view))
+        let parked = |view: &UnmatchedReceiptsView| view.parked.clone();
+        print_list(client, &response, self.format, parked, |view| receipts_text(&view))
     }
 }
 

@@ -84,7 +84,7 @@ impl RequestsArgs {
             let query =
                 RequestsQuery { account, code, kind, request, to, rejected, since, until, cursor, limit };
             if csv {
-                return client.print_csv(&with_query("/requests.csv", &query)).await;
+                return client.print_file(&with_query("/requests.csv", &query)).await;
             }
             if grouped {
                 let response = client.get(&with_query("/requests/groups", &query)).await?;

@@ -152,7 +152,7 @@ impl MessagesArgs {
                 limit: (!count && !csv).then_some(limit),
             };
             if csv {
-                client.print_csv(&with_query("/messages.csv", &query)).await
+                client.print_file(&with_query("/messages.csv", &query)).await
             } else if count {
                 let response = client.get(&with_query("/messages/count", &query)).await?;
                 client.print(&response, |view: CountView| count_text(&view))

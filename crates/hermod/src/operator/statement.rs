@@ -1,7 +1,7 @@
 //! `hermod account ledger` and `hermod account statement`: the changes of an account's money.
 
 use super::entries;
-use super::list::{Column, NextPage, print_page, table_of};
+use super::list::{Column, ListFormat, NextPage, print_page, table_of};
 use super::operator_client::{OperatorClient, with_query};
 use super::tables::change;
 use crate::failure::CommandResult;
@@ -9,6 +9,7 @@ use crate::output::Align::{Left, Right};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_operator::kind::Kind;
+use hermod_operator::money::use_cases::statement_csv;
 use hermod_operator::money::views::{
     DaysQuery, FundsView, LedgerEntryView, LedgerQuery, StatementLineView, StatementView,
 };
@@ -24,14 +25,16 @@ pub(super) struct LedgerArgs {
     /// Rows of a page, 1 to 1000
     #[arg(long, value_name = "N", default_value = "50")]
     limit: Limit,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 impl LedgerArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let LedgerArgs { name, before, limit } = self;
+        let LedgerArgs { name, before, limit, format } = self;
         let path = format!("{}/ledger", entries::path(Kind::Account, &name));
         let query = LedgerQuery { before, limit: Some(limit) };
-        print_page::<LedgerEntryView>(client, &path, &query, NextPage::Before).await
+        print_page::<LedgerEntryView>(client, &path, &query, NextPage::Before, format).await
     }
 }
 
@@ -45,17 +48,22 @@ pub(super) struct StatementArgs {
     /// The last UTC day [default: today]
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 impl StatementArgs {
     pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
-        let StatementArgs { name, from, to } = self;
+        let StatementArgs { name, from, to, format } = self;
         let today = Clock::real().now().day().to_string();
         let from = from.unwrap_or_else(|| format!("{}-01", &today[..7]));
         let query = DaysQuery { from, to: to.unwrap_or(today) };
         let path = format!("{}/statement", entries::path(Kind::Account, &name));
         let response = client.get(&with_query(&path, &query)).await?;
-        client.print(&response, |statement: StatementView| statement_text(&statement))
+        client.print(&response, |statement: StatementView| match format.csv {
+            true => statement_csv(&statement),
+            false => statement_text(&statement),
+        })
     }
 }
 

@@ -69,7 +69,7 @@ impl StatsArgs {
             let sum = (by != "all" && per.is_none() && !csv).then_some(true);
             let query = StatisticsQuery { account, by: Some(by), value, per, sum, since: Some(since), until };
             if csv {
-                return client.print_csv(&with_query("/statistics.csv", &query)).await;
+                return client.print_file(&with_query("/statistics.csv", &query)).await;
             }
             let response = client.get(&with_query("/statistics", &query)).await?;
             client.print(&response, |view: StatisticsView| statistics_text(&view))

@@ -1,6 +1,6 @@
 //! `hermod webhook show|list|attempts|replay|secret`: an account's webhooks, for the operator.
 
-use super::list::{NextPage, print_page, table};
+use super::list::{ListFormat, NextPage, print_page, table};
 use super::operator_client::{OperatorClient, RequestBody};
 use super::target::{MissingDir, TargetArgs};
 use crate::client::escape;
@@ -70,6 +70,8 @@ pub(crate) struct WebhookListArgs {
     /// Rows of a page, 1 to 1000
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 #[derive(Args)]
@@ -147,10 +149,11 @@ impl WebhookShowArgs {
 
 impl WebhookListArgs {
     pub(crate) fn run(self) -> CommandResult {
-        let WebhookListArgs { target, account, state, kind, before, limit } = self;
+        let WebhookListArgs { target, account, state, kind, before, limit, format } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = EventsQuery { kind, state, before, limit: Some(limit) };
-            print_page::<EventView>(client, &path(&account, "/events"), &query, NextPage::Before).await
+            let path = path(&account, "/events");
+            print_page::<EventView>(client, &path, &query, NextPage::Before, format).await
         })
     }
 }

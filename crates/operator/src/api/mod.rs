@@ -14,7 +14,9 @@ use crate::{
     alarm, audit_log, bind, carrier, customer_request, delivery, inbound, lookup, maintenance, message,
     money, node,
 };
-use crate::{opt_out, queue, record, request, restore, review, setup, statistics, trace, user, webhook};
+use crate::{
+    opt_out, opt_out_file, queue, record, request, restore, review, setup, statistics, trace, user, webhook,
+};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
@@ -53,6 +55,7 @@ pub(crate) fn routes() -> Routes {
     setup::routes::routes(&mut routes);
     money::routes::routes(&mut routes);
     opt_out::routes(&mut routes);
+    opt_out_file::routes(&mut routes);
     review::routes(&mut routes);
     inbound::routes(&mut routes);
     message::routes::routes(&mut routes);

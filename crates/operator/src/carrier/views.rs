@@ -117,6 +117,15 @@ pub struct LinkView {
     pub last_error: Option<LastErrorView>,
 }
 
+/// A link as a row of a CSV file.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct LinkRowView {
+    pub carrier: String,
+    pub health: String,
+    #[serde(flatten)]
+    pub link: LinkView,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastErrorView {
     pub at: String,

@@ -26,6 +26,8 @@ pub struct EntryField {
     pub forms: ValueForms,
     /// Whether its value is never shown.
     pub is_secret: bool,
+    /// Whether it is only shown: what a file or a request says of it is ignored.
+    pub is_shown_only: bool,
     /// Whether only operators see it.
     pub is_private: bool,
     /// Whether the name of the entry contains it.
@@ -51,6 +53,10 @@ pub struct ValueForms {
 /// Makes the fields of a stored entry.
 type Show = fn(&CatalogueRow, &EntryNames) -> Result<Map<String, Value>, UnreadableRow>;
 
+/// Reads an entry from some of its fields and returns all fields, those that are absent with their defaults. None if a field that
+/// has no default is absent.
+type Complete = fn(Map<String, Value>) -> Option<Map<String, Value>>;
+
 /// What the type of an entry says about its kind.
 pub(crate) struct KindDescription {
     about: &'static str,
@@ -63,6 +69,7 @@ pub(crate) struct KindDescription {
     changed_with: OperatorPermission,
     read_with: OperatorPermission,
     pub(crate) shown: Show,
+    pub(crate) complete: Complete,
     schema: fn() -> RefOr<Schema>,
     /// Adds the schemas of the tables inside.
     inside: fn(&mut Vec<(String, RefOr<Schema>)>),
@@ -81,6 +88,7 @@ impl KindDescription {
             changed_with: T::CHANGED_WITH,
             read_with: T::READ_WITH,
             shown: |row, names| Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names))),
+            complete: |fields| Some(documents::fields(&serde_json::from_value::<T>(fields.into()).ok()?)),
             schema: T::schema,
             inside: T::schemas,
         }
@@ -188,6 +196,7 @@ fn fields_in(table: &Object, named: &NamedSchemas) -> Vec<EntryField> {
             choices: Vec::new(),
             forms: ValueForms::default(),
             is_secret: false,
+            is_shown_only: false,
             is_private: false,
             is_in_name: false,
             is_column: false,
@@ -196,6 +205,7 @@ fn fields_in(table: &Object, named: &NamedSchemas) -> Vec<EntryField> {
             field.is_secret = value.write_only == Some(true);
             field.choices = choices_of(value);
         }
+        field.is_shown_only = is_read_only(schema);
         add_forms(schema, named, &mut field.forms);
         if field.forms.flag && field.forms.table.is_empty() {
             field.choices = ["true", "false"].map(str::to_owned).into();
@@ -203,6 +213,18 @@ fn fields_in(table: &Object, named: &NamedSchemas) -> Vec<EntryField> {
         field
     });
     fields.collect()
+}
+
+/// The schema of a list says it of the elements.
+fn is_read_only(schema: &RefOr<Schema>) -> bool {
+    match schema {
+        RefOr::T(Schema::Object(value)) => value.read_only == Some(true),
+        RefOr::T(Schema::Array(list)) => match &list.items {
+            ArrayItems::RefOrSchema(items) => is_read_only(items),
+            ArrayItems::False => false,
+        },
+        RefOr::T(_) | RefOr::Ref(_) => false,
+    }
 }
 
 fn help_of(schema: &RefOr<Schema>) -> Option<String> {
@@ -275,7 +297,15 @@ impl EntryField {
         self.forms.parse(text)
     }
 
-    /// Writes a value as [`EntryField::parse`] reads it. False is `no`.
+    /// Writes a value for a cell of a CSV file, so that [`EntryField::parse`] returns the same value: short where that says it
+    /// all, otherwise as in TOML.
+    pub fn cell(&self, value: &Value) -> String {
+        let text = self.text(value);
+        let is_exact = value.is_string() || self.parse(&text).as_ref() == Ok(value);
+        if is_exact { text } else { toml_text(value) }
+    }
+
+    /// Writes a value for people. True is `yes`.
     pub fn text(&self, value: &Value) -> String {
         self.forms.text(value)
     }
@@ -287,8 +317,9 @@ impl ValueForms {
         if has_parts && text.starts_with(['[', '{']) {
             return toml_value(text);
         }
+        // Spreadsheets write TRUE.
         if self.flag
-            && let Ok(flag) = text.parse::<bool>()
+            && let Ok(flag) = text.to_ascii_lowercase().parse::<bool>()
         {
             return Ok(Value::Bool(flag));
         }
@@ -352,6 +383,11 @@ impl ValueForms {
             }
         }
     }
+}
+
+/// Writes a value as in TOML.
+pub(crate) fn toml_text(value: &Value) -> String {
+    toml::Value::try_from(value).map_or_else(|_| String::new(), |value| value.to_string())
 }
 
 /// Parses a list or a table in TOML.

@@ -12,6 +12,12 @@ use crate::refusal::ProvisionRefusal;
 use hermod_domain::catalogue::SenderState;
 use serde_json::{Map, Value, json};
 
+/// An entry of a file, and its fields.
+struct Said<'w, T> {
+    wanted: &'w T,
+    fields: Map<String, Value>,
+}
+
 /// The result of comparing a stored entry.
 struct Comparison {
     /// The stored fields, with those that the file changed.
@@ -32,31 +38,31 @@ impl Draft<'_> {
         let name = wanted.name();
         self.see(T::KIND, &name)?;
         let last = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
+        let said = Said { wanted, fields: documents::fields(wanted) };
         let Some(before) = self.stored::<T::Document>(T::KIND, &name)? else {
             let known = !last.fields.is_empty() && !self.force;
             // What is kept of the secret of a removed account cannot be compared: it depends on the number.
             let is_lost = |field: &str| T::INSTEAD_OF_REMOVING.is_some() && T::SECRET == Some(field);
-            let is_as_before = |field: &String| is_lost(field) || self.says_as_before(wanted, field, &last);
+            let is_as_before = |field: &String| is_lost(field) || self.says_as_before(&said, field, &last);
             if known && mentioned.iter().all(is_as_before) {
                 self.forget_number(T::KIND, &name);
                 self.leave_entry(T::KIND, name);
                 return Ok(());
             }
-            let said = documents::fields(wanted).into_iter().filter(|(field, _)| mentioned.contains(field));
             let number = self.number(T::KIND, &name);
-            let document = self.read_entry(wanted, said.collect(), true)?.document(self, None)?;
-            self.remember(wanted, mentioned, &[], &document);
+            let document = wanted.document(self, None)?;
+            self.remember(&name, &said, mentioned, &[], &document, last);
             self.write::<T>(name, number, None, &document, Vec::new());
             return Ok(());
         };
         let Comparison { merged, applied, left, applies_secret } =
-            self.compare(wanted, mentioned, &before, &last);
+            self.compare(&said, mentioned, &before, &last);
         let document = if applied.is_empty() && !applies_secret {
             before.clone()
         } else {
             self.read_entry(wanted, merged, applies_secret)?.document(self, Some(&before))?
         };
-        self.remember(wanted, mentioned, &left, &document);
+        self.remember(&name, &said, mentioned, &left, &document, last);
         let number = self.number(T::KIND, &name);
         self.write::<T>(name, number, Some(before), &document, left);
         Ok(())
@@ -78,12 +84,12 @@ impl Draft<'_> {
 
     fn compare<T: FileEntry>(
         &self,
-        wanted: &T,
+        said: &Said<'_, T>,
         mentioned: &Mentioned,
         before: &T::Document,
         last: &AppliedEntry,
     ) -> Comparison {
-        let said = documents::fields(wanted);
+        let Said { wanted, fields } = said;
         let stored = documents::fields(&T::shown(&wanted.name(), before.clone(), self.names()));
         let mut comparison = Comparison {
             merged: stored.clone(),
@@ -93,8 +99,8 @@ impl Draft<'_> {
         };
         for field in mentioned.iter().filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
             let is_secret = T::SECRET == Some(field.as_str());
-            if self.force || !self.says_as_before(wanted, field, last) {
-                match said.get(field) {
+            if self.force || !self.says_as_before(said, field, last) {
+                match fields.get(field) {
                     _ if is_secret => comparison.applies_secret = wanted.secret().is_some(),
                     Some(value) => drop(comparison.merged.insert(field.clone(), value.clone())),
                     None => drop(comparison.merged.remove(field)),
@@ -105,7 +111,7 @@ impl Draft<'_> {
             let now = if is_secret { T::kept_secret(before) } else { value_of(&stored, field) };
             if last.fields.get(field).is_some_and(|last| last.stored != now) {
                 let (stored, file) =
-                    if is_secret { (hidden(), hidden()) } else { (now, value_of(&said, field)) };
+                    if is_secret { (hidden(), hidden()) } else { (now, value_of(fields, field)) };
                 comparison.left.push(FieldLeft { field: field.clone(), stored, file });
             }
         }
@@ -113,7 +119,8 @@ impl Draft<'_> {
     }
 
     /// Whether a field of the file is the same as when it was last applied.
-    fn says_as_before<T: FileEntry>(&self, wanted: &T, field: &str, last: &AppliedEntry) -> bool {
+    fn says_as_before<T: FileEntry>(&self, said: &Said<'_, T>, field: &str, last: &AppliedEntry) -> bool {
+        let Said { wanted, fields } = said;
         let Some(AppliedField { file, stored: _ }) = last.fields.get(field) else {
             return T::ONLY_WHEN_NEW.contains(&field);
         };
@@ -124,7 +131,7 @@ impl Draft<'_> {
                 (Some(_), _) => false,
             };
         }
-        value_of(&documents::fields(wanted), field) == *file
+        fields.get(field).unwrap_or(&Value::Null) == file
     }
 
     /// Parses the entry from its fields. The secret is put in, because the fields hide it.
@@ -144,31 +151,31 @@ impl Draft<'_> {
         read.map_err(|error| ProvisionRefusal::about(&what, error.to_string()))
     }
 
-    /// Records the file's values and the stored values of the applied fields.
+    /// Records the file's values and the stored values of the applied fields, over what it said when it was last applied.
     fn remember<T: FileEntry>(
         &mut self,
-        wanted: &T,
+        name: &str,
+        said: &Said<'_, T>,
         mentioned: &Mentioned,
         left: &[FieldLeft],
         document: &T::Document,
+        last: AppliedEntry,
     ) {
-        let name = wanted.name();
-        let said = documents::fields(wanted);
-        let stored = documents::fields(&T::shown(&name, document.clone(), self.names()));
-        let mut entry = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
-        entry.removed = false;
+        let Said { wanted, fields } = said;
+        let stored = documents::fields(&T::shown(name, document.clone(), self.names()));
+        let mut entry = AppliedEntry { removed: false, ..last };
         let brought = mentioned.iter().filter(|field| !left.iter().any(|left| left.field == **field));
         for field in brought.filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
             let (file, stored) = if T::SECRET == Some(field.as_str()) {
                 let given = wanted.secret();
-                let file = given.map_or(Value::Null, |given| T::given_secret(given, document, &name, self));
+                let file = given.map_or(Value::Null, |given| T::given_secret(given, document, name, self));
                 (file, T::kept_secret(document))
             } else {
-                (value_of(&said, field), value_of(&stored, field))
+                (value_of(fields, field), value_of(&stored, field))
             };
             entry.fields.insert(field.clone(), AppliedField { file, stored });
         }
-        self.last_applied.remember(T::KIND, &name, entry);
+        self.last_applied.remember(T::KIND, name, entry);
     }
 
     /// Reports a sender that an account lists and the operator blocked.

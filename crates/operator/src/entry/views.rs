@@ -42,6 +42,36 @@ pub struct ApplyQuery {
     pub force: bool,
 }
 
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct ExportQuery {
+    /// Only entries of these kinds, such as `price,sender`; all kinds by default.
+    #[param(pattern = "^[a-z]+(,[a-z]+)*$")]
+    pub kinds: Option<String>,
+    /// Only this account and what belongs to it.
+    pub account: Option<String>,
+    /// Also fields that have their default.
+    #[serde(default)]
+    #[param(default = false)]
+    pub full: bool,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct EntriesOfAccount {
+    /// Only entries of this account.
+    pub account: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct ImportQuery {
+    /// Only return what would change.
+    #[serde(default)]
+    #[param(default = false)]
+    pub dry_run: bool,
+}
+
 /// A named entry. Secrets are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EntryView {

@@ -12,27 +12,34 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// Fits a provision file of some ten thousand entries.
 pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Fits a provision file or a CSV file of a hundred thousand prices.
+pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// A longer body is read up to this size and discarded, so that its sender reads the error response.
-const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
+const READ_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BODY_WAIT_MAX: Duration = Duration::from_secs(30);
 
 const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(crate) const TOML: &str = "application/toml";
 
-/// Reads a body up to [`BODY_BYTES_MAX`] and reserves its size in `memory`.
+/// Returns the most bytes of a body for a path: those of files have more.
+pub(crate) fn bytes_max(path: &str) -> usize {
+    if path == "/apply" || path.ends_with(".csv") { FILE_BYTES_MAX } else { BODY_BYTES_MAX }
+}
+
+/// Reads a body up to `bytes_max` and reserves its size in `memory`.
 pub(crate) async fn gather(
     body: Body,
+    bytes_max: usize,
     clock: &Clock,
     memory: &mut Reservation,
 ) -> Result<Bytes, OperatorRefusal> {
     let mut whole = BytesMut::new();
     let keep = |chunk: &Bytes| {
         let length = whole.len().saturating_add(chunk.len());
-        let fits = if length > BODY_BYTES_MAX {
-            Err(OperatorRefusal::BodyTooLarge { bytes_max: BODY_BYTES_MAX })
+        let fits = if length > bytes_max {
+            Err(OperatorRefusal::BodyTooLarge { bytes_max })
         } else {
             memory.grow_to(length).map_err(no_room)
         };
@@ -133,6 +140,10 @@ impl RawBody {
     pub(crate) fn text(&self) -> Result<&str, OperatorRefusal> {
         let text = std::str::from_utf8(&self.bytes);
         text.map_err(|_| OperatorRefusal::InvalidToml("the body is not UTF-8".to_owned()))
+    }
+
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
     }
 
     fn expect_json(&self, accepted: &[&str]) -> Result<(), OperatorRefusal> {

@@ -2,7 +2,7 @@
 //! runs an admitted request to its end.
 
 use crate::http::OperatorApi;
-use crate::http::body::{discard, gather};
+use crate::http::body::{bytes_max, discard, gather};
 use crate::refusal::OperatorRefusal;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -37,7 +37,8 @@ pub(crate) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request,
     let request = match framed(source, &head).and_then(|()| admit(&api, source, &head)) {
         Ok(Admitted::WithToken(operator)) => {
             head.extensions.insert(operator);
-            let gathered = gather(body, &api.gateway.clock, &mut memory).await;
+            let most = bytes_max(head.uri.path());
+            let gathered = gather(body, most, &api.gateway.clock, &mut memory).await;
             gathered.map(|body| Request::from_parts(head, Body::from(body)))
         }
         Ok(Admitted::OpenPath) => {

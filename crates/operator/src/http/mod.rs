@@ -2,12 +2,14 @@
 
 pub(crate) mod body;
 pub(crate) mod caller;
+mod csv_body;
 pub(crate) mod guard;
 pub(crate) mod json;
 pub(crate) mod response;
 pub(crate) mod routes;
 pub(crate) mod use_case;
 
+pub use crate::http::body::FILE_BYTES_MAX;
 pub use hermod_gateway::http::{Reach, Source};
 
 use hermod_gateway::gateway::Gateway;

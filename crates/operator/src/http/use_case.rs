@@ -11,7 +11,7 @@
 //! | a type with [`IntoParams`] | the query string |
 //! | a [`JsonBody`], or an `Option` of one | the JSON body |
 //! | [`Fields`] | the JSON body: the fields of an entry, or a patch of them |
-//! | any other type with [`Input`] | as the file of its routes says: `WantedSetup`, `IfExists`, `Reader`, `LastEvent`, `HasLinks` |
+//! | any other type with [`Input`] | as the file of its routes says: `WantedSetup`, `CsvFile`, `IfExists`, `Reader`, `LastEvent`, `HasLinks` |
 //!
 //! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
 
@@ -358,12 +358,13 @@ impl Input<OfRequest> for u64 {
     }
 }
 
-/// The path of an entry begins with its kind, which is no name.
+/// The path of an entry or of a CSV file begins with the kind, which is no name.
 impl Input<OfRequest> for Kind {
     type Pointer = Box<Kind>;
 
     fn take(call: &mut Call) -> Result<Box<Kind>, OperatorRefusal> {
         let first = call.head.uri.path().split('/').nth(1).unwrap_or_default();
+        let first = first.strip_suffix(".csv").unwrap_or(first);
         let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == first);
         kind.map(Box::new).ok_or_else(OperatorRefusal::no_path)
     }

@@ -2,6 +2,7 @@
 
 pub mod published;
 
+use crate::csv_table::CsvError;
 use crate::kind::Kind;
 use hermod_domain::catalogue::CatalogueError;
 use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
@@ -43,6 +44,8 @@ pub enum OperatorRefusal {
     InvalidJson(String),
     #[error("{0}")]
     InvalidToml(String),
+    #[error("{0}")]
+    InvalidCsv(CsvError),
     #[error("{0}")]
     InvalidContentType(&'static str),
     #[error("the body has more than {bytes_max} bytes")]
@@ -125,6 +128,7 @@ impl OperatorRefusal {
             OperatorRefusal::NotFromHere => &published::IP_NOT_ALLOWED,
             OperatorRefusal::InvalidJson(_) => &published::INVALID_JSON,
             OperatorRefusal::InvalidToml(_) => &published::INVALID_TOML,
+            OperatorRefusal::InvalidCsv(_) => &published::INVALID_CSV,
             OperatorRefusal::InvalidContentType(_) => &published::INVALID_CONTENT_TYPE,
             OperatorRefusal::BodyTooLarge { .. } => &published::BODY_TOO_LARGE,
             OperatorRefusal::InvalidField { .. }
@@ -156,6 +160,12 @@ impl OperatorRefusal {
             OperatorRefusal::ExportsRunning { .. } => Some(RETRY_LATER_S),
             _ => None,
         }
+    }
+}
+
+impl From<CsvError> for OperatorRefusal {
+    fn from(error: CsvError) -> OperatorRefusal {
+        OperatorRefusal::InvalidCsv(error)
     }
 }
 

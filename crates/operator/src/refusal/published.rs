@@ -56,14 +56,17 @@ catalogue! {
         "The Content-Type header is missing, repeated or not supported.",
         "Send the one in the error text.");
     BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413,
-        "The body is larger than 4 MiB.",
-        "Split the provision file.");
+        "The body is larger than 4 MiB, or a provision file or CSV file is larger than 16 MiB.",
+        "Split the file.");
     INVALID_JSON = permanent("INVALID_JSON", 400,
         "The body is not one JSON object with the expected fields, has a duplicate key, or is incomplete.",
         "Correct the body at the place in the error text.");
     INVALID_TOML = permanent("INVALID_TOML", 400,
         "The provision file is not valid TOML.",
         "Correct the line and key in the error text.");
+    INVALID_CSV = permanent("INVALID_CSV", 400,
+        "The file is not valid CSV, or a cell has an invalid value.",
+        "Correct the line and column in the error text.");
     INVALID_FIELD = permanent("INVALID_FIELD", 400,
         "A field or parameter has an invalid value.",
         "Correct the field in the error text.");

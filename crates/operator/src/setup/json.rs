@@ -80,7 +80,7 @@ pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<
 }
 
 /// Reads an object of lists. The error has the key, such as `connection 1.rate`, and a sentence.
-fn read(object: Map<String, Value>) -> Result<WantedSetup, (String, String)> {
+pub(super) fn read(object: Map<String, Value>) -> Result<WantedSetup, (String, String)> {
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
         let mut key = String::new();
         let mut element = String::new();

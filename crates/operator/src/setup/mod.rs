@@ -2,8 +2,10 @@
 //! traffic controls, users and operators from a file or the operator API to the store's catalogue. Entries are identified by name, so a
 //! file can be applied repeatedly. A change is applied completely or not at all.
 
+pub mod csv_file;
 pub mod file_entries;
 pub mod json;
+pub(crate) mod provision_export;
 pub(crate) mod routes;
 pub(crate) mod schemas;
 #[cfg(test)]
@@ -39,8 +41,9 @@ pub async fn prepare(
     Ok(plan(wanted, stored, last_applied, pepper, now)?)
 }
 
-/// Plans the changes of a request to the given rows. Earlier files do not count. A request that creates an account, carrier or
-/// connection needs the uses of entries, because none gets the number of a removed one.
+/// Plans the changes of a request to the given rows. Earlier provision files do not count, and for the next one this is a change
+/// by a request. A request that creates an account, carrier or connection needs the uses of entries, because none gets the number of
+/// a removed one.
 pub fn prepare_over(
     rows: Vec<CatalogueRow>,
     uses: Vec<EntryUse>,
@@ -48,7 +51,8 @@ pub fn prepare_over(
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    plan(wanted, (rows, uses), LastApplied::default(), pepper, now)
+    let plan = plan(wanted, (rows, uses), LastApplied::default(), pepper, now)?;
+    Ok(Plan { provisioned: Vec::new(), ..plan })
 }
 
 pub async fn apply(

@@ -1,9 +1,11 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
 use crate::author::Acting;
-use crate::entry::views::{AppliedView, ApplyQuery};
+use crate::entry::views::{AppliedView, ApplyQuery, ExportQuery};
+use crate::export::TextFile;
 use crate::http::body::{RawBody, TOML};
 use crate::http::caller::Caller;
+use crate::http::response::CSV;
 use crate::http::routes::{Doc, Routes, doc, in_path, text};
 use crate::http::use_case::{Call, Described, Input, OfRequest, WITH_BODY, json_body};
 use crate::kind::Kind;
@@ -13,11 +15,13 @@ use crate::setup::file_entries::{EXAMPLE_TOML, WantedSetup};
 use crate::setup::json::wanted_whole;
 use crate::setup::schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
 use crate::setup::use_cases::{
-    IfExists, apply_file, list_entries, patch_entry, put_entry, remove_entry, show_entry,
+    IfExists, apply_file, export_entries, export_setup, import_entries, kinds_named, list_entries,
+    patch_entry, put_entry, remove_entry, show_entry,
 };
 use axum::http::header;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Source;
+use hermod_gateway::gateway::Gateway;
 use serde_json::json;
 use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -27,6 +31,7 @@ use utoipa::openapi::{ContentBuilder, Ref, Required};
 pub(crate) fn routes(routes: &mut Routes) {
     routes.section("Provision files", "Many entries in one request.");
     routes.post("/apply", apply_permitted, apply_doc().least(OperatorPermission::Changes));
+    routes.get("/export", export_permitted, export_doc().least(OperatorPermission::Personal));
     for kind in Kind::ALL {
         routes.section(&title(kind), kind.about());
         routes_of_kind(routes, kind);
@@ -42,6 +47,25 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     routes.patch(&one, patch_entry, patch_doc(kind).least(to_change));
     routes.delete(&one, remove_entry, remove_doc(kind).least(to_change));
     rotation::route_of(kind, routes, name(kind));
+    let file = format!("{all}.csv");
+    let to_export =
+        if to_read == OperatorPermission::Reading { OperatorPermission::Personal } else { to_read };
+    routes.get(&file, export_entries, export_entries_doc(kind).least(to_export));
+    routes.post(&file, import_entries, import_entries_doc(kind).least(to_change));
+}
+
+/// Exports the kinds that the caller may read, or those that are named if the caller may read them all.
+async fn export_permitted(
+    gateway: &Gateway,
+    caller: &Caller,
+    query: ExportQuery,
+) -> Result<TextFile, OperatorRefusal> {
+    let kinds = match &query.kinds {
+        Some(names) => kinds_named(names)?,
+        None => Kind::ALL.into_iter().filter(|kind| caller.expect(kind.read_with()).is_ok()).collect(),
+    };
+    kinds.iter().try_for_each(|kind| caller.expect(kind.read_with()))?;
+    export_setup(gateway, &kinds, &query).await
 }
 
 /// Applies a provision file if the caller may change every kind that it has.
@@ -127,6 +151,38 @@ fn apply_doc() -> Doc {
         )
         .body(body.build())
         .errors(&["INVALID_TOML", "REFUSED", "NOT_REMOVABLE"])
+}
+
+fn export_doc() -> Doc {
+    doc("export", "Export a provision file", "The setup in force.")
+        .details(
+            "All entries, in an order that is always the same, without secrets. `POST /apply` of the file changes nothing here; on \
+             an empty store it makes the same entries, except that carriers need their passwords.",
+        )
+        .errors(&["NOT_FOUND"])
+        .media(TOML)
+}
+
+fn export_entries_doc(kind: Kind) -> Doc {
+    let (id, summary) = (format!("export{}", title(kind)), format!("Export {} as CSV", kind.plural()));
+    let doc = doc(id, summary, "A CSV file, in the order of the names.")
+        .details(
+            "A column for each field but secrets. Lists have commas, tables colons, or both are as in TOML. Texts that a \
+             spreadsheet would run as a formula have an apostrophe in front, which an import takes away again.",
+        )
+        .media(CSV);
+    if kind.owner_field().is_some() { doc } else { doc.without("account") }
+}
+
+fn import_entries_doc(kind: Kind) -> Doc {
+    let (id, summary) = (format!("import{}", title(kind)), format!("Import {} from CSV", kind.plural()));
+    doc(id, summary, "What changed, or would change.")
+        .details(
+            "Creates and changes entries, and removes none. The first line names the columns, in any order. Fields without a \
+             column keep their value; an empty cell removes an optional field and leaves any other as it is. All of the file is \
+             applied, or nothing.",
+        )
+        .errors(&["REFUSED"])
 }
 
 fn list_doc(kind: Kind) -> Doc {

@@ -2,21 +2,26 @@
 //! transaction, and in force before the next one begins.
 
 use crate::author::Acting;
+use crate::csv_table::CsvFile;
 use crate::entry::carry_out::execute_plan;
 use crate::entry::export::{shown, shown_one};
 use crate::entry::names::canonical_name;
 use crate::entry::plan::Plan;
 use crate::entry::views::{
-    AppliedView, ApplyQuery, EffectView, EntriesQuery, EntryView, Fields, SaveQuery, SavedEntryView,
+    AppliedView, ApplyQuery, EffectView, EntriesOfAccount, EntriesQuery, EntryView, ExportQuery, Fields,
+    ImportQuery, SaveQuery, SavedEntryView,
 };
+use crate::export::{FileForm, TextFile};
 use crate::input::invalid;
 use crate::kind::Kind;
 use crate::node_query::NodeQuery;
 use crate::queue;
 use crate::refusal::{OperatorRefusal, ProvisionRefusal};
-use crate::setup;
+use crate::setup::csv_file::FileOfKind;
 use crate::setup::file_entries::{Removal, WantedSetup};
 use crate::setup::json::{check_fields, merged, wanted_entry};
+use crate::setup::provision_export::Extent;
+use crate::setup::{self, csv_file, provision_export};
 use crate::views::Created;
 use crate::views::paging::{Limit, Page};
 use hermod_domain::ids::ConnectionId;
@@ -153,12 +158,7 @@ pub async fn apply_file(
     let _alone = gateway.change_alone().await?;
     let wanted = wanted.forced(force).judged_by(gateway.webhook_rules.clone());
     let plan = setup::prepare(&gateway.store, &gateway.pepper, &wanted, gateway.clock.now()).await?;
-    if dry_run {
-        // The secrets of a plan that is not executed do not exist.
-        let Plan { changes, warnings, .. } = plan;
-        return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
-    }
-    execute(gateway, plan).await
+    if dry_run { Ok(would_apply(plan)) } else { execute(gateway, plan).await }
 }
 
 /// Executes a plan. After a change of routes, offers to move what waits for carriers that they do not choose any more.
@@ -177,6 +177,81 @@ async fn execute(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRe
         }
     }
     Ok(applied)
+}
+
+/// Returns what a plan would change.
+fn would_apply(plan: Plan) -> AppliedView {
+    // The secrets of a plan that is not executed do not exist.
+    let Plan { changes, warnings, .. } = plan;
+    AppliedView::new(true, changes, Vec::new(), warnings)
+}
+
+/// Returns the entries of these kinds that are in force as a provision file, without secrets.
+pub(crate) async fn export_setup(
+    gateway: &Gateway,
+    kinds: &[Kind],
+    query: &ExportQuery,
+) -> Result<TextFile, OperatorRefusal> {
+    let ExportQuery { kinds: _, account, full } = query;
+    let extent = if *full { Extent::Full } else { Extent::Told };
+    let rows = gateway.store.setup().rows().await?;
+    let account = account.as_deref();
+    if let Some(name) = account.filter(|name| !rows.iter().any(|row| is_account(row, name))) {
+        return Err(OperatorRefusal::no_such("account", name));
+    }
+    let mut filters = BTreeMap::new();
+    for kind in kinds.iter().filter(|kind| account.is_none() || kind.owner_field().is_some()) {
+        filters.insert(*kind, AccountFilter::new(account, *kind, &rows)?);
+    }
+    let includes = |kind: Kind, name: &str, entry: &Fields| match filters.get(&kind) {
+        Some(filter) => filter.includes(entry),
+        // Kinds without an owner: of one account there is the account itself.
+        None => kind == Kind::Account && account == Some(name),
+    };
+    let text = provision_export::written(&rows, kinds, extent, includes)?;
+    Ok(TextFile { form: FileForm::Toml, name: "provision", text })
+}
+
+/// Parses the names of kinds, separated by commas.
+pub(crate) fn kinds_named(names: &str) -> Result<Vec<Kind>, OperatorRefusal> {
+    let known = || Kind::ALL.map(Kind::as_str).join(", ");
+    let unknown = |name: &str| invalid("kinds", format!("\"{name}\" is none of {}", known()));
+    names.split(',').map(|name| Kind::named(name).ok_or_else(|| unknown(name))).collect()
+}
+
+fn is_account(row: &CatalogueRow, name: &str) -> bool {
+    row.kind == Kind::Account.as_str() && row.name == name
+}
+
+/// Returns the entries of a kind as a CSV file, without secrets.
+pub async fn export_entries(
+    gateway: &Gateway,
+    kind: Kind,
+    query: EntriesOfAccount,
+) -> Result<TextFile, OperatorRefusal> {
+    let rows = gateway.store.setup().rows().await?;
+    let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
+    let all = read(&rows, kind)?;
+    let text = csv_file::written(kind, all.values().filter(|entry| filter.includes(entry)));
+    Ok(TextFile { form: FileForm::Csv, name: kind.plural(), text })
+}
+
+/// Creates and changes the entries of a CSV file, or returns what that would change. Removes none. Like a request, and unlike a
+/// provision file, it sets what it says, and the next provision file finds the fields changed.
+pub async fn import_entries(
+    gateway: &Acting,
+    kind: Kind,
+    query: &ImportQuery,
+    file: CsvFile,
+) -> Result<AppliedView, OperatorRefusal> {
+    let mut file = FileOfKind::read(kind, &file.0)?;
+    let wanted = std::mem::take(&mut file.wanted);
+    file.wanted = wanted.forced(true).judged_by(gateway.webhook_rules.clone());
+    let _alone = gateway.change_alone().await?;
+    let (rows, uses) = (gateway.store.setup().rows().await?, gateway.store.setup().entry_uses().await?);
+    let plan = setup::prepare_over(rows, uses, &gateway.pepper, &file.wanted, gateway.clock.now());
+    let plan = plan.map_err(|refusal| file.placed(refusal))?;
+    if query.dry_run { Ok(would_apply(plan)) } else { execute(gateway, plan).await }
 }
 
 /// Rejects a query to unbind what has no binds.

@@ -4,6 +4,7 @@
 //! Every type is both written and read, so that a field exists in one place only. Times are ISO 8601 texts in UTC.
 
 pub mod amount;
+pub mod csv_rows;
 pub mod masking;
 pub mod paging;
 

@@ -9,6 +9,7 @@ mod binds;
 mod carriers;
 mod documentation_examples;
 mod entries;
+mod files;
 mod fixture;
 mod invalid_requests;
 mod ledger;

@@ -4,6 +4,7 @@ mod alarms;
 mod customer;
 mod demo;
 mod demo_apply;
+mod files;
 mod help;
 mod inbound;
 mod journal;

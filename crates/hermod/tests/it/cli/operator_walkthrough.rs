@@ -1,5 +1,6 @@
 //! One sequence of operator commands with their output, run locally, beside a gateway and remotely.
 
+use super::files::export_and_import;
 use super::operator_fixture::{FILE, OperatorFixture};
 use super::process::path;
 use serde_json::json;
@@ -9,6 +10,7 @@ pub(crate) fn run_operator_walkthrough(fixture: &OperatorFixture) {
     apply_file(fixture);
     set_entries(fixture);
     list_entries(fixture);
+    export_and_import(fixture);
     manage_customers(fixture);
     post_ledger_entries(fixture);
 }

@@ -4,6 +4,7 @@ mod bind_access;
 mod blocks;
 mod carriers;
 mod documentation;
+mod files;
 mod invalid_values;
 mod json;
 mod prices;
