@@ -39,6 +39,7 @@ pub fn find_use(batch: &Batch<'_>, entries: &[(String, u32)]) -> Option<EntryUse
 /// Notes that an entry is removed, so that it is never used and its number is not used again.
 pub fn remove(batch: &mut Batch<'_>, kind: &str, id: u32) {
     if let Some(entry) = NumberedEntry::of(kind, id) {
-        batch.state.entry_uses.set(entry, Usage::Removed, batch.now);
+        // A change of the setup says no time: that of the last command is near enough.
+        batch.state.entry_uses.set(entry, Usage::Removed, batch.now.max(batch.state.last_time));
     }
 }

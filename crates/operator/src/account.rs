@@ -121,7 +121,8 @@ pub struct WantedAccount {
 
 impl FileEntry for WantedAccount {
     const KIND: Kind = Kind::Account;
-    const ABOUT: &'static str = "Accounts of customers. They are never removed; close one instead.";
+    const ABOUT: &'static str =
+        "Accounts of customers. One that was never used can be removed; close any other.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the account.", "shop");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set closed = true instead");
     const COLUMNS: &'static [&'static str] =
@@ -129,6 +130,11 @@ impl FileEntry for WantedAccount {
     const SECRET: Option<&'static str> = Some("webhook_secret");
     const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
     const CHANGED_WITH: OperatorPermission = OperatorPermission::Accounts;
+    const FIELDS_CHANGED_WITH: &'static [(&'static str, OperatorPermission)] = &[
+        ("opening_balance", OperatorPermission::Money),
+        ("senders", OperatorPermission::Customers),
+        ("webhook_secret", OperatorPermission::Operations),
+    ];
     type Document = Account;
 
     fn name(&self) -> String {

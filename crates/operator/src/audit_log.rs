@@ -13,9 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-/// The action of a row about a reason: an operator gave one to see numbers and texts.
-pub const REASON_GIVEN: &str = "reason.give";
-
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct AuditLogQuery {

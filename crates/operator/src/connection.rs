@@ -144,8 +144,7 @@ pub struct WantedConnection {
 
 impl FileEntry for WantedConnection {
     const KIND: Kind = Kind::Connection;
-    const ABOUT: &'static str =
-        "Connections of customers, over HTTP or SMPP. They are never removed; close one instead.";
+    const ABOUT: &'static str = "Connections of customers, over HTTP or SMPP. One that was never used can be removed; close any other.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the connection.", "shop-http");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set closed = true instead");
     const COLUMNS: &'static [&'static str] =

@@ -495,28 +495,29 @@ struct Backlog {
 }
 
 /// Returns an offer for each carrier that messages wait for although their routes choose another one since a change of the setup.
-/// `before`: the catalogue before it. Looks at a limited number of messages, and moves none.
+/// `before`: the catalogue before it. Looks at a limited number of messages of each, and moves none.
 pub(crate) async fn offer_to_reroute(
     gateway: &Gateway,
     before: &Catalogue,
 ) -> Result<Vec<String>, StoreError> {
     let after = gateway.catalogue();
-    let (mut offers, mut left) = (Vec::new(), LOOKED_AT_MAX);
+    let mut offers = Vec::new();
     for CarrierQueue { carrier, waiting, .. } in gateway.store.messages().queues().await? {
         if carrier == CarrierId::HELD || waiting == 0 {
             continue;
         }
-        let Backlog { messages, is_at_least } =
-            count_backlog(gateway, (before, &after), carrier, &mut left).await?;
+        let Backlog { messages, is_at_least } = count_backlog(gateway, (before, &after), carrier).await?;
         let count = match (messages, is_at_least) {
-            (0, _) => continue,
+            (0, false) => continue,
+            (0, true) => format!("more than {LOOKED_AT_MAX} messages wait"),
             (1, false) => "1 message waits".to_owned(),
             (more, false) => format!("{more} messages wait"),
             (more, true) => format!("at least {more} messages wait"),
         };
         let name = carrier_name(&after, carrier);
+        let choose = if messages == 0 { "may choose" } else { "choose" };
         offers.push(format!(
-            "{count} for carrier {name}, and the routes choose another one since this change: \
+            "{count} for carrier {name}, and the routes {choose} another one since this change: \
              hermod queue reroute --carrier {name} moves what waits"
         ));
     }
@@ -528,7 +529,6 @@ async fn count_backlog(
     gateway: &Gateway,
     (before, after): (&Catalogue, &Catalogue),
     carrier: CarrierId,
-    left: &mut u32,
 ) -> Result<Backlog, StoreError> {
     let chosen = |catalogue: &Catalogue, waiting: &WaitingMessage| {
         app::route_again(gateway, catalogue, carrier, waiting).map(|one| one.to.carrier)
@@ -537,15 +537,15 @@ async fn count_backlog(
         chosen(before, waiting) == Some(carrier)
             && chosen(after, waiting).is_some_and(|other| other != carrier)
     };
-    let (mut messages, mut upto) = (0, None);
-    while *left > 0 {
-        let limit = PAGE_MESSAGES.min(*left);
+    let (mut messages, mut upto, mut left) = (0, None, LOOKED_AT_MAX);
+    while left > 0 {
+        let limit = PAGE_MESSAGES.min(left);
         let page = gateway.store.messages().waiting_upto(carrier, upto, None, limit).await?;
         let Some(last) = page.last().map(WaitingMessage::position) else {
             return Ok(Backlog { messages, is_at_least: false });
         };
         upto = Some(last);
-        *left = left.saturating_sub(u32::try_from(page.len()).unwrap_or(u32::MAX));
+        left = left.saturating_sub(u32::try_from(page.len()).unwrap_or(u32::MAX));
         messages += u64::try_from(page.iter().filter(is_elsewhere).count()).unwrap_or(u64::MAX);
     }
     Ok(Backlog { messages, is_at_least: true })

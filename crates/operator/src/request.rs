@@ -538,6 +538,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         .errors(&ERRORS)
         .without("code")
         .without("kind")
+        .without("to")
         .without("request")
         .without("rejected")
         .without("cursor")

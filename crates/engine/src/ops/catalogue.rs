@@ -32,8 +32,8 @@ impl fmt::Debug for CatalogueRow {
 pub struct CatalogueChange {
     /// Entries that are added or replaced.
     pub put: Vec<CatalogueRow>,
-    /// Entries that are removed, by kind and id, before any is added: their names are free at once. A [`NumberedEntry`] that was
-    /// ever used is not removed, and the number of a removed one is never used again.
+    /// Entries that are removed, by kind and id, before any is added: their names are free at once. A numbered entry that was ever
+    /// used is not removed, and the number of a removed one is never used again.
     pub remove: Vec<(String, u32)>,
     /// Ledger entries, such as the opening balances of new accounts. If one is refused, the whole change is.
     pub entries: Vec<LedgerEntry>,

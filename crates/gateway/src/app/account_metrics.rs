@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// Accounts that have metrics: more labels would burden the server that collects them.
-pub const ACCOUNTS_MAX: usize = 1_000;
+const ACCOUNTS_MAX: usize = 1_000;
 /// The other metrics do not wait longer for these, such as when the database does not answer.
 const READ_MAX: Duration = Duration::from_secs(2);
 

@@ -277,7 +277,7 @@ fn check_https(https: &HttpsSection) -> Checked {
 
 /// Without TLS the token of an operator at another machine is readable on the network.
 fn check_operations(operations: &OperationsSection, from_anywhere: bool) -> Checked {
-    let OperationsSection { listen, certificate, key, allow } = operations;
+    let OperationsSection { listen, certificate, key, allow, account_metrics: _ } = operations;
     let is_used = certificate.is_some() || key.is_some() || !allow.is_empty();
     if is_used && listen.is_none() {
         let sentence = "is missing; certificate, key and allow are those of this listener".to_owned();

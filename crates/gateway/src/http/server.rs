@@ -124,9 +124,11 @@ fn waiting_connections(listener: &HttpListener, room: &Arc<Semaphore>) -> std::i
             Err(_) => break,
         };
         let peer = peer.ip().to_canonical();
-        if listener.admits(peer) {
-            stream.set_nonblocking(true)?;
-            waiting.push((TcpStream::from_std(stream)?, peer, permit));
+        if !listener.admits(peer) {
+            continue;
+        }
+        if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
+            waiting.push((stream, peer, permit));
         }
     }
     Ok(waiting)

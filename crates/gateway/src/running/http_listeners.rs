@@ -2,6 +2,7 @@
 
 use super::Running;
 use crate::app::account_metrics;
+use crate::clock::Moment;
 use crate::config::{Config, IpNetwork};
 use crate::edges::http_api::{self, MetricsPage, RenderMetrics};
 use crate::gateway::Gateway;
@@ -18,6 +19,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Mutex;
 
 /// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
 pub type MakePages = Arc<dyn Fn(PagesSetup) -> Router + Send + Sync>;
@@ -63,6 +65,22 @@ pub(super) struct HttpSockets {
     pub(super) operations: Option<(TcpListener, Option<Arc<Tls>>)>,
 }
 
+/// How long the metrics of accounts are kept: a caller that asks more often does not load the store.
+const ACCOUNT_METRICS_KEPT: Duration = Duration::from_secs(5);
+
+/// Returns the metrics of accounts, read at most once in this time.
+async fn kept_metrics(gateway: &Gateway, kept: &Mutex<Option<(Moment, String)>>) -> String {
+    let mut kept = kept.lock().await;
+    match &*kept {
+        Some((at, text)) if gateway.clock.moment().since(*at) < ACCOUNT_METRICS_KEPT => text.clone(),
+        Some(_) | None => {
+            let text = account_metrics(gateway).await;
+            *kept = Some((gateway.clock.moment(), text.clone()));
+            text
+        }
+    }
+}
+
 impl Running {
     pub(super) fn serve_http(
         &self,
@@ -71,7 +89,9 @@ impl Running {
         operator: Option<Router>,
         pages: Option<&MakePages>,
     ) {
-        let render = self.render_metrics(config.operations.account_metrics);
+        // At the address of the customers, names and balances are for this machine only.
+        let is_private = operations.is_some() || !config.operator.from_anywhere;
+        let render = self.render_metrics(config.operations.account_metrics && is_private);
         let reach = operator_reach(config);
         let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
         let proxies = trusted(&config.http.trusted_proxies);
@@ -123,12 +143,13 @@ impl Running {
     /// Returns what renders the metrics, with those of accounts or without.
     fn render_metrics(&self, with_accounts: bool) -> RenderMetrics {
         let (gateway, started) = (self.gateway.clone(), self.gateway.clock.moment());
+        let kept = Arc::new(Mutex::new(None));
         Arc::new(move || {
-            let gateway = gateway.clone();
+            let (gateway, kept) = (gateway.clone(), kept.clone());
             Box::pin(async move {
                 let mut text = telemetry::figures().render(gateway.clock.moment().since(started));
                 if with_accounts {
-                    text.push_str(&account_metrics(&gateway).await);
+                    text.push_str(&kept_metrics(&gateway, &kept).await);
                 }
                 text
             })

@@ -158,11 +158,7 @@ impl Running {
             .limiting_body_memory(config.http.max_body_memory.0)
             .judging_webhooks_by(config.webhooks.rules())
             .with_portal_at(portal_url(&config, http_addr, https_addr))
-            .serving_smpp(SmppServer {
-                plain_port: smpp_addr.map(|address| address.port()),
-                tls_port: smpps_addr.map(|address| address.port()),
-                idle_timeout: config.smpp.idle_timeout.into(),
-            });
+            .serving_smpp(smpp_server(&config, smpp_addr, smpps_addr));
         let mail = mail::MailSettings::new(&config.mail);
         let gateway = Arc::new(if mail.is_some() { gateway.sending_mail() } else { gateway });
         let certificates = [&https, &smpps].into_iter().flatten();
@@ -193,10 +189,8 @@ impl Running {
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);
         }
-        let operator_addr = match &operations {
-            Some((listener, _)) => listener.local_addr().map_err(StartError::Listener)?,
-            None => running.http_addr,
-        };
+        let operator_addr =
+            address_of(operations.as_ref().map(|(listener, _)| listener))?.unwrap_or(http_addr);
         let sockets = HttpSockets { http, https, operations };
         let operator_api = operator.map(|operator| {
             (operator.router)(OperatorSetup {
@@ -464,6 +458,15 @@ async fn sweep(gateway: Arc<Gateway>) -> Result<(), StoreError> {
     // A failure of one must not prevent the other.
     let swept = gateway.store.sweep(now).await;
     daily.and(swept.map(|_| ()))
+}
+
+/// Returns how customers reach the SMPP server.
+fn smpp_server(config: &Config, plain: Option<SocketAddr>, tls: Option<SocketAddr>) -> SmppServer {
+    SmppServer {
+        plain_port: plain.map(|address| address.port()),
+        tls_port: tls.map(|address| address.port()),
+        idle_timeout: config.smpp.idle_timeout.into(),
+    }
 }
 
 fn address_of(listener: Option<&TcpListener>) -> Result<Option<SocketAddr>, StartError> {

@@ -18,7 +18,7 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// Clears the terminal.
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
-/// How a list is printed, beside `--json`. Every command that prints a list has it.
+// Without a doc comment: it would become the text about every command that prints a list.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct ListFormat {
     /// Print all rows as CSV, not only a page: a column for each field of --json, in full

@@ -177,4 +177,4 @@ Each operator has a token, and the audit log says who made a change: operator an
 printed only when it is generated: only a digest of it is stored. It is rejected from `until` on,
 and at once when its operator is removed. The token in the data folder stays valid with the role
 admin; its changes are by operator. To work from another machine:
-  hermod search --url https://sms.example:9090 --token-file ann.token --ca ca.pem";
+  hermod messages --url https://sms.example:9090 --token-file ann.token --ca ca.pem";

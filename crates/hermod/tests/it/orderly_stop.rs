@@ -100,7 +100,7 @@ async fn read_response(connection: &mut TcpStream) -> Option<bool> {
         let text = String::from_utf8_lossy(&read).to_ascii_lowercase();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-            if body.len() >= length.expect("a response has a length").parse().expect("a number") {
+            if body.len() >= length.expect("a response has a length").parse::<usize>().expect("a number") {
                 return Some(head.contains("\r\nconnection: close"));
             }
         }

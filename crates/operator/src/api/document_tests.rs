@@ -87,14 +87,13 @@ const PERSONAL: [&str; 12] = [
 ];
 
 /// Fields with such a name that hold something else.
-const NOT_PERSONAL: [(&str, &str, &str); 17] = [
+const NOT_PERSONAL: [(&str, &str, &str); 16] = [
     ("AuditRowView", "from", "the address of the author"),
     ("CarrierParameter", "text", "a fixed value of every PDU"),
     ("DeliveriesView", "from", "a day"),
     ("DeliveriesView", "to", "a day"),
     ("LastErrorView", "text", "why a link failed"),
     ("LookupView", "number", "the caller typed it"),
-    ("LookupView", "sentence", "the caller typed the number in it"),
     ("ExplanationView", "sentence", "the caller typed the number in it"),
     ("MessageView", "from", "the sender of the customer"),
     ("ReviewView", "from", "the sender of the customer"),

@@ -14,12 +14,13 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Mcc, Network, Numbers, country_of_mcc};
 use hermod_domain::operator_role::OperatorPermission;
+use hermod_domain::phone::hide_numbers;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_gateway::secrets::{Pepper, Secret};
-use hermod_store::{CatalogueRow, EntryUse};
+use hermod_store::{CatalogueRow, EntryUse, NumberedEntry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub(crate) trait FileEntry: Serialize + DeserializeOwned {
     const PRIVATE: &'static [&'static str] = &[];
     /// What an operator needs to create, change or remove one.
     const CHANGED_WITH: OperatorPermission;
+    /// Fields for which an operator needs this permission as well.
+    const FIELDS_CHANGED_WITH: &'static [(&'static str, OperatorPermission)] = &[];
     /// What an operator needs to read one.
     const READ_WITH: OperatorPermission = OperatorPermission::Reading;
     /// Fields that apply only when the entry is created.
@@ -334,11 +337,14 @@ impl<'a> Draft<'a> {
 
     /// Checks that no entry refers to one that is removed.
     pub(crate) fn check_references(&self) -> Result<(), ProvisionRefusal> {
-        for CatalogueRow { kind, id, name, .. } in &self.removed {
+        // Nothing refers to others by number.
+        let numbered = |row: &&CatalogueRow| NumberedEntry::of(&row.kind, row.id).is_some();
+        for CatalogueRow { kind, id, name, .. } in self.removed.iter().filter(numbered) {
             let mut referring = Vec::new();
             for row in self.rows.values() {
                 if refers_to(&documents::read(row)?, kind, *id) {
-                    referring.push(format!("{} \"{}\"", row.kind, row.name));
+                    // A block is named after its numbers, and not every operator may see them.
+                    referring.push(format!("{} \"{}\"", row.kind, hide_numbers(&row.name)));
                 }
             }
             if !referring.is_empty() {

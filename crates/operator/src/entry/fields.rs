@@ -67,6 +67,7 @@ pub(crate) struct KindDescription {
     columns: &'static [&'static str],
     private: &'static [&'static str],
     changed_with: OperatorPermission,
+    fields_changed_with: &'static [(&'static str, OperatorPermission)],
     read_with: OperatorPermission,
     pub(crate) shown: Show,
     pub(crate) complete: Complete,
@@ -86,6 +87,7 @@ impl KindDescription {
             columns: T::COLUMNS,
             private: T::PRIVATE,
             changed_with: T::CHANGED_WITH,
+            fields_changed_with: T::FIELDS_CHANGED_WITH,
             read_with: T::READ_WITH,
             shown: |row, names| Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names))),
             complete: |fields| Some(documents::fields(&serde_json::from_value::<T>(fields.into()).ok()?)),
@@ -107,6 +109,12 @@ impl Kind {
     /// Returns what an operator needs to create, change or remove an entry.
     pub const fn changed_with(self) -> OperatorPermission {
         self.description().changed_with
+    }
+
+    /// Returns what an operator needs as well to change this field.
+    pub(crate) fn field_changed_with(self, field: &str) -> Option<OperatorPermission> {
+        let mut fields = self.description().fields_changed_with.iter();
+        fields.find(|(name, _)| *name == field).map(|(_, permission)| *permission)
     }
 
     /// Returns what an operator needs to read an entry.

@@ -54,6 +54,15 @@ impl Mentions {
         mentions
     }
 
+    /// Returns every mentioned field.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (Kind, &str)> {
+        let of_kind = |(kind, entries): (&Kind, _)| (*kind, entries);
+        let by_kind = self.0.iter().map(of_kind);
+        by_kind.flat_map(|(kind, entries): (Kind, &Vec<Mentioned>)| {
+            entries.iter().flatten().map(move |field| (kind, field.as_str()))
+        })
+    }
+
     /// Returns the mentioned fields of an entry; `None` for a complete entry that was added later.
     pub(crate) fn of(&self, kind: Kind, index: usize) -> Option<&Mentioned> {
         self.0.get(&kind)?.get(index)

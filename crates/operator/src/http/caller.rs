@@ -29,7 +29,7 @@ impl Caller {
     /// Checks that the caller has the permission that a route needs, and may give the reason that the request gives.
     pub(crate) fn admit(head: &Parts, least: OperatorPermission) -> Result<Caller, OperatorRefusal> {
         let holder = head.extensions.get::<TokenHolder>().cloned().ok_or(OperatorRefusal::InvalidToken)?;
-        let request = format!("{} {}", head.method, hide_numbers(head.uri.path()));
+        let request = format!("{} {}", head.method, hide_numbers(&decoded(head.uri.path())));
         let caller = Caller { holder, request, reason: reason_in(&head.headers)? };
         caller.expect(least)?;
         if caller.reason.is_some() {
@@ -41,13 +41,16 @@ impl Caller {
         Ok(caller)
     }
 
+    pub(crate) fn may(&self, permission: OperatorPermission) -> bool {
+        self.role().may(permission)
+    }
+
     /// Fails if the role does not have the permission.
     pub(crate) fn expect(&self, permission: OperatorPermission) -> Result<(), OperatorRefusal> {
-        let role = self.role();
-        if role.may(permission) {
+        if self.may(permission) {
             return Ok(());
         }
-        Err(self.refused(OperatorRefusal::RoleNotAllowed { role, permission }))
+        Err(self.refused(OperatorRefusal::RoleNotAllowed { role: self.role(), permission }))
     }
 
     /// Counts and logs a refusal.
@@ -77,6 +80,14 @@ impl Caller {
             TokenHolder::Named { name, .. } => name,
         }
     }
+}
+
+/// Decodes a path, in which a number or a name may be written with percent signs.
+pub(crate) fn decoded(path: &str) -> String {
+    let path = path.replace('+', "%2B").replace('&', "%26");
+    let mut pairs: Vec<(String, String)> =
+        serde_urlencoded::from_str(&format!("={path}")).unwrap_or_default();
+    pairs.pop().map(|(_, path)| path).unwrap_or_default()
 }
 
 fn reason_in(headers: &HeaderMap) -> Result<Option<String>, OperatorRefusal> {

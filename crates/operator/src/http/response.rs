@@ -19,6 +19,10 @@ const CSV_WITH_HEADINGS: &str = "text/csv; charset=utf-8; header=present";
 impl Reply for TextFile {
     fn describe(_: &mut Described) {}
 
+    fn account(&self) -> Option<String> {
+        None
+    }
+
     fn response(self, api: &OperatorApi) -> Response {
         let TextFile { form, name, text } = self;
         let (content_type, extension) = match form {

@@ -32,6 +32,8 @@ const NUMBER_PATTERN: &str = r"^\+[1-9][0-9]{6,14}$";
 /// The errors of every route.
 const ALWAYS: [&str; 6] =
     ["INVALID_TOKEN", "IP_NOT_ALLOWED", "ROLE_NOT_ALLOWED", "RATE_LIMITED", "FAILED", "GATEWAY_UNAVAILABLE"];
+/// 3 to 200 characters without blanks around them. HTTP takes those away.
+const REASON_PATTERN: &str = "^[!-~][ -~]{1,198}[!-~]$";
 /// The field of an operation that lists the roles which may call it.
 const ROLES: &str = "x-roles";
 
@@ -274,7 +276,7 @@ fn reason_parameter() -> Parameter {
             "Why the caller needs whole numbers and texts, which are otherwise masked for the roles `support` and `finance`. \
              Written into the audit log. `reader` cannot give one.",
         ))
-        .schema(Some(text().min_length(Some(3)).max_length(Some(200))))
+        .schema(Some(text().pattern(Some(REASON_PATTERN))))
         .build()
 }
 

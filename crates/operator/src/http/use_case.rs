@@ -15,16 +15,15 @@
 //!
 //! An argument can be borrowed or owned. The same types describe the operation for the OpenAPI document.
 
-use crate::audit_log::REASON_GIVEN;
 use crate::author::{Acting, Author};
 use crate::entry::views::Fields;
 use crate::find::find_account;
 use crate::http::OperatorApi;
 use crate::http::body::RawBody;
-use crate::http::caller::Caller;
+use crate::http::caller::{Caller, decoded};
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
-use crate::views::masking::MASKED_TYPES;
+use crate::views::masking::{MASKED_TYPES, REASON_GIVEN};
 use crate::views::{Created, JsonBody};
 use axum::Json;
 use axum::body::Body;
@@ -141,6 +140,7 @@ use_case!(a: A InA, b: B InB, c: C InC);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG);
+use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG, h: H InH);
 
 /// An [`Input`] as an argument of a function: a reference, or the value itself.
 pub(crate) trait Argument<Via> {
@@ -245,14 +245,17 @@ impl Call {
     /// the path, in the query or in the view.
     fn audited_reason(&self, view: Option<&impl Reply>) -> Option<Store> {
         let reason = self.caller.reason.as_ref()?;
-        let (path, query) = (self.head.uri.path(), self.head.uri.query().unwrap_or_default());
+        let path = decoded(self.head.uri.path());
+        let query: Vec<(String, String)> =
+            serde_urlencoded::from_str(self.head.uri.query().unwrap_or_default()).unwrap_or_default();
         let in_path = path.strip_prefix("/accounts/").and_then(|rest| rest.split('/').next());
-        let in_query = || query.split('&').find_map(|pair| pair.strip_prefix("account="));
+        let in_query = || query.iter().find(|(name, _)| name == "account").map(|(_, value)| value.as_str());
         let named = in_path.or_else(in_query).map(str::to_owned).or_else(|| view?.account());
         let account = named.and_then(|name| find_account(&self.api.gateway, &name).ok());
         // The audit log has neither numbers, which may be erased, nor texts.
-        let looked_for = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("text="));
-        let looked_for = hide_numbers(&looked_for.collect::<Vec<_>>().join("&"));
+        let looked_for = query.iter().filter(|(name, _)| name != "text");
+        let looked_for: Vec<_> = looked_for.map(|(name, value)| format!("{name}={value}")).collect();
+        let looked_for = hide_numbers(&looked_for.join("&"));
         let detail = json!({ "reason": hide_numbers(reason), "query": looked_for });
         Some(self.acting().audited(account, REASON_GIVEN, &self.caller.request, &detail))
     }
@@ -436,7 +439,7 @@ pub(crate) trait Reply: Send {
     fn describe(described: &mut Described);
     /// Returns the account that it is about, if it names one.
     fn account(&self) -> Option<String>;
-    /// Makes the response. What is written later must be written as [`Masking::current`] says now.
+    /// Makes the response. What is written later must be masked as `Masking::current` says now.
     fn response(self, api: &OperatorApi) -> Response;
 }
 

@@ -12,7 +12,6 @@ use crate::views::paging::Limit;
 use hermod_domain::ids::{MessageId, RemoteId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::numbers::{Country, Network};
-use hermod_domain::phone::Msisdn;
 use hermod_domain::submission::IdempotencyKey;
 use hermod_domain::webhook::event_number;
 use hermod_gateway::app::key_digest;

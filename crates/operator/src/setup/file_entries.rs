@@ -17,6 +17,7 @@ use crate::route::WantedRoute;
 use crate::screen::WantedScreen;
 use crate::sender::WantedSender;
 use crate::user::entry::WantedUser;
+use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_gateway::config::{FileError, Source};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,13 @@ macro_rules! make_setup {
                 std::iter::empty()
                     $(.chain(self.$list.first().map(|_| Kind::$kind)))*
                     .chain(self.removals.iter().map(|removal| removal.kind))
+            }
+
+            /// Returns what an operator needs to apply it.
+            pub(crate) fn permissions(&self) -> impl Iterator<Item = OperatorPermission> {
+                let mentioned = self.mentions.iter().flat_map(Mentions::fields);
+                let of_fields = mentioned.filter_map(|(kind, field)| kind.field_changed_with(field));
+                self.kinds().map(Kind::changed_with).chain(of_fields)
             }
 
             /// Returns the names of its entries.

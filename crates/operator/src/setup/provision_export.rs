@@ -14,9 +14,9 @@ const HEADING: &str = "\
 # The setup of a gateway, as hermod config export writes it. hermod apply FILE applies it: where it was exported, that changes
 # nothing. Nothing is removed.
 #
-# Secrets are left out. Entries that exist keep theirs. On an empty store those that can be generated are generated and shown once
-# (--secrets-to FILE writes them to a file), and those of carriers must be given. Not in here either: balances, messages, opt-outs,
-# and the passwords and second factors of users, who are invited again.
+# Secrets are left out. Entries that exist keep theirs. On an empty store, those of carriers must be given; the others are
+# generated and shown once (--secrets-to FILE writes them to a file). Not in here either: balances, messages, opt-outs, and the
+# passwords and second factors of users, who are invited again.
 ";
 const DEFAULTS_LEFT_OUT: &str = "#\n# Fields that have their default are left out; --full writes them too.\n";
 
@@ -58,12 +58,15 @@ pub(crate) fn written(
     Ok(file)
 }
 
+/// An entry with its name.
+type NamedEntry<'r> = (&'r str, Map<String, Value>);
+
 /// Returns the entries of a kind, in the order of their names.
 fn entries_of<'r>(
     rows: &'r [CatalogueRow],
     kind: Kind,
     names: &EntryNames,
-) -> Result<Vec<(&'r str, Map<String, Value>)>, UnreadableRow> {
+) -> Result<Vec<NamedEntry<'r>>, UnreadableRow> {
     let of_kind = rows.iter().filter(|row| row.kind == kind.as_str());
     let entries = of_kind.map(|row| Ok((row.name.as_str(), entry(kind, row, names)?)));
     let mut entries = entries.collect::<Result<Vec<_>, UnreadableRow>>()?;

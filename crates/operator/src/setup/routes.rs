@@ -1,7 +1,10 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
 use crate::author::Acting;
-use crate::entry::views::{AppliedView, ApplyQuery, ExportQuery};
+use crate::csv_table::CsvFile;
+use crate::entry::views::{
+    AppliedView, ApplyQuery, ExportQuery, Fields, ImportQuery, SaveQuery, SavedEntryView,
+};
 use crate::export::TextFile;
 use crate::http::body::{RawBody, TOML};
 use crate::http::caller::Caller;
@@ -11,6 +14,7 @@ use crate::http::use_case::{Call, Described, Input, OfRequest, WITH_BODY, json_b
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
 use crate::rotation;
+use crate::setup::csv_file::FileOfKind;
 use crate::setup::file_entries::{EXAMPLE_TOML, WantedSetup};
 use crate::setup::json::wanted_whole;
 use crate::setup::schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
@@ -18,6 +22,7 @@ use crate::setup::use_cases::{
     IfExists, apply_file, export_entries, export_setup, import_entries, kinds_named, list_entries,
     patch_entry, put_entry, remove_entry, show_entry,
 };
+use crate::views::Created;
 use axum::http::header;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Source;
@@ -43,15 +48,15 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     let (to_read, to_change) = (kind.read_with(), kind.changed_with());
     routes.get(&all, list_entries, list_doc(kind).least(to_read));
     routes.get(&one, show_entry, show_doc(kind).least(to_read));
-    routes.put(&one, put_entry, put_doc(kind).least(to_change));
-    routes.patch(&one, patch_entry, patch_doc(kind).least(to_change));
+    routes.put(&one, put_permitted, put_doc(kind).least(to_change));
+    routes.patch(&one, patch_permitted, patch_doc(kind).least(to_change));
     routes.delete(&one, remove_entry, remove_doc(kind).least(to_change));
     rotation::route_of(kind, routes, name(kind));
     let file = format!("{all}.csv");
     let to_export =
         if to_read == OperatorPermission::Reading { OperatorPermission::Personal } else { to_read };
     routes.get(&file, export_entries, export_entries_doc(kind).least(to_export));
-    routes.post(&file, import_entries, import_entries_doc(kind).least(to_change));
+    routes.post(&file, import_permitted, import_entries_doc(kind).least(to_change));
 }
 
 /// Exports the kinds that the caller may read, or those that are named if the caller may read them all.
@@ -62,7 +67,7 @@ async fn export_permitted(
 ) -> Result<TextFile, OperatorRefusal> {
     let kinds = match &query.kinds {
         Some(names) => kinds_named(names)?,
-        None => Kind::ALL.into_iter().filter(|kind| caller.expect(kind.read_with()).is_ok()).collect(),
+        None => Kind::ALL.into_iter().filter(|kind| caller.may(kind.read_with())).collect(),
     };
     kinds.iter().try_for_each(|kind| caller.expect(kind.read_with()))?;
     export_setup(gateway, &kinds, &query).await
@@ -75,8 +80,53 @@ async fn apply_permitted(
     query: &ApplyQuery,
     wanted: WantedSetup,
 ) -> Result<AppliedView, OperatorRefusal> {
-    wanted.kinds().try_for_each(|kind| caller.expect(kind.changed_with()))?;
+    wanted.permissions().try_for_each(|permission| caller.expect(permission))?;
     apply_file(gateway, query, wanted).await
+}
+
+/// Saves an entry if the caller may change every field that is given.
+async fn put_permitted(
+    gateway: &Acting,
+    caller: &Caller,
+    kind: Kind,
+    name: &str,
+    query: &SaveQuery,
+    if_exists: IfExists,
+    fields: Fields,
+) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+    expect_fields(caller, kind, &fields)?;
+    put_entry(gateway, kind, name, query, if_exists, fields).await
+}
+
+/// Changes an entry if the caller may change every field that is given.
+async fn patch_permitted(
+    gateway: &Acting,
+    caller: &Caller,
+    kind: Kind,
+    name: &str,
+    query: &SaveQuery,
+    patch: Fields,
+) -> Result<SavedEntryView, OperatorRefusal> {
+    expect_fields(caller, kind, &patch)?;
+    patch_entry(gateway, kind, name, query, patch).await
+}
+
+/// Imports a CSV file if the caller may change every field that it has.
+async fn import_permitted(
+    gateway: &Acting,
+    caller: &Caller,
+    kind: Kind,
+    query: &ImportQuery,
+    file: CsvFile,
+) -> Result<AppliedView, OperatorRefusal> {
+    let file = FileOfKind::read(kind, &file.0)?;
+    file.wanted.permissions().try_for_each(|permission| caller.expect(permission))?;
+    import_entries(gateway, query, file).await
+}
+
+fn expect_fields(caller: &Caller, kind: Kind, fields: &Fields) -> Result<(), OperatorRefusal> {
+    let mut needed = fields.keys().filter_map(|field| kind.field_changed_with(field));
+    needed.try_for_each(|permission| caller.expect(permission))
 }
 
 /// Names with a slash may be written as they are.

@@ -2,7 +2,6 @@
 //! transaction, and in force before the next one begins.
 
 use crate::author::Acting;
-use crate::csv_table::CsvFile;
 use crate::entry::carry_out::execute_plan;
 use crate::entry::export::{shown, shown_one};
 use crate::entry::names::canonical_name;
@@ -17,6 +16,7 @@ use crate::kind::Kind;
 use crate::node_query::NodeQuery;
 use crate::queue;
 use crate::refusal::{OperatorRefusal, ProvisionRefusal};
+use crate::sender::look_alikes;
 use crate::setup::csv_file::FileOfKind;
 use crate::setup::file_entries::{Removal, WantedSetup};
 use crate::setup::json::{check_fields, merged, wanted_entry};
@@ -31,6 +31,10 @@ use hermod_store::CatalogueRow;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::time::Duration;
+
+/// How long an offer to move what waits may take, after a change of routes.
+const OFFER_MAX: Duration = Duration::from_secs(5);
 
 /// Lists entries of a kind in the order of their names.
 pub async fn list_entries(
@@ -168,7 +172,12 @@ async fn execute(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRe
     let before = gateway.catalogue();
     let mut applied = execute_plan(gateway, plan).await?;
     if changes_routes {
-        match queue::offer_to_reroute(gateway, &before).await {
+        // Other changes of the setup wait meanwhile.
+        let offers = tokio::select! {
+            offers = queue::offer_to_reroute(gateway, &before) => offers,
+            () = gateway.clock.sleep(OFFER_MAX) => Ok(Vec::new()),
+        };
+        match offers {
             Ok(offers) => applied.warnings.extend(offers),
             // The change is made: it must not be answered with an error.
             Err(error) => {
@@ -231,20 +240,24 @@ pub async fn export_entries(
 ) -> Result<TextFile, OperatorRefusal> {
     let rows = gateway.store.setup().rows().await?;
     let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
-    let all = read(&rows, kind)?;
+    let mut all = read(&rows, kind)?;
+    if kind == Kind::Sender {
+        let alike = look_alikes(&rows);
+        for (_, entry) in all.iter_mut().filter(|(name, _)| alike.contains(name.as_str())) {
+            entry.insert("look_alike".to_owned(), Value::Bool(true));
+        }
+    }
     let text = csv_file::written(kind, all.values().filter(|entry| filter.includes(entry)));
     Ok(TextFile { form: FileForm::Csv, name: kind.plural(), text })
 }
 
 /// Creates and changes the entries of a CSV file, or returns what that would change. Removes none. Like a request, and unlike a
 /// provision file, it sets what it says, and the next provision file finds the fields changed.
-pub async fn import_entries(
+pub(crate) async fn import_entries(
     gateway: &Acting,
-    kind: Kind,
     query: &ImportQuery,
-    file: CsvFile,
+    mut file: FileOfKind,
 ) -> Result<AppliedView, OperatorRefusal> {
-    let mut file = FileOfKind::read(kind, &file.0)?;
     let wanted = std::mem::take(&mut file.wanted);
     file.wanted = wanted.forced(true).judged_by(gateway.webhook_rules.clone());
     let _alone = gateway.change_alone().await?;

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn cells_are_raw_and_guarded() {
         let view = |number: &str, how: &str| OptOutView {
-            number: number.to_owned(),
+            number: number.to_owned().into(),
             source: "operator".to_owned(),
             how: how.to_owned(),
             at: "2026-11-19T12:00:00Z".to_owned(),

@@ -9,6 +9,9 @@ use std::fmt;
 use std::ops::Deref;
 use utoipa::ToSchema;
 
+/// The action of the row of the audit log about a reason: an operator gave one to see numbers and texts whole.
+pub const REASON_GIVEN: &str = "reason.give";
+
 /// What is written in place of a text.
 const HIDDEN: &str = "(hidden)";
 

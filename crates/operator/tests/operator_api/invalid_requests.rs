@@ -151,10 +151,10 @@ async fn invalid_bodies_are_rejected() {
 #[tokio::test]
 async fn oversized_body_is_rejected_before_it_is_buffered() {
     let fixture = ApiFixture::open().await;
-    let most = 4 * 1024 * 1024;
+    let most = 16 * 1024 * 1024;
     let comment = |bytes: usize| format!("#{}", "x".repeat(bytes - 1));
     assert_eq!(fixture.apply("/apply", &comment(most)).await.status, 200);
     let reply = fixture.apply("/apply", &comment(most + 1)).await;
-    assert_eq!(reply.status_and_error(), "413 BODY_TOO_LARGE: the body has more than 4194304 bytes");
-    assert_eq!(fixture.apply("/apply", &comment(20 * 1024 * 1024)).await.status, 413);
+    assert_eq!(reply.status_and_error(), "413 BODY_TOO_LARGE: the body has more than 16777216 bytes");
+    assert_eq!(fixture.apply("/apply", &comment(40 * 1024 * 1024)).await.status, 413);
 }

@@ -164,9 +164,8 @@ async fn every_queue_is_looked_at_when_a_limit_ends_between_two_accounts() {
 async fn change_of_a_route_offers_to_move_what_waits_for_another_carrier() {
     let fixture = ApiFixture::open().await;
     let warnings = |reply: &Value| reply["warnings"].as_array().cloned().unwrap_or_default();
-    fixture
-        .put("/carriers/beta", json!({"address": "127.0.0.1:1", "system_id": "s", "window": 5, "rate": 7}))
-        .await;
+    let beta = "[[carrier]]\nname = \"beta\"\naddress = \"127.0.0.1:1\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 5\nrate = 7\n";
+    assert_eq!(fixture.apply("/apply", beta).await.status, 200);
     fixture.patch("/accounts/shop", json!({"countries": ["DE", "AT"]})).await;
     for _ in 0..3 {
         send(&fixture, TO, "hello").await;

@@ -262,17 +262,78 @@ async fn masked_roles_get_no_number_and_no_text_from_any_operation() {
         "/accounts/{name}/opt-outs",
         "/audit-log",
         "/blocks",
+        "/blocks.csv",
         "/blocks/{name}",
+        "/export",
         "/inbound/unassigned",
         "/messages",
         "/messages.csv",
         "/messages/text",
         "/messages/{message}",
+        "/opt-outs.csv",
         "/reviews",
         "/reviews/{id}",
     ];
     shown_whole.sort();
     assert_eq!(shown_whole, expect);
+}
+
+#[tokio::test]
+async fn search_by_a_part_of_a_number_needs_what_whole_numbers_need() {
+    let fixture = fixture().await;
+    store_personal_data(&fixture).await;
+    let reason = Some("ticket 4711");
+    for path in ["/messages", "/messages.csv", "/messages/count"] {
+        for part in ["%2B4915*", "*5678", "*12345678"] {
+            let searched = format!("{path}?to={part}");
+            let refused = get(&fixture, OperatorRole::Support, None, &searched).await;
+            assert_eq!(refused.header("x-error-code"), Some("REASON_NEEDED"), "{searched}: {}", refused.text);
+            let refused = get(&fixture, OperatorRole::Reader, None, &searched).await;
+            assert_eq!(
+                refused.header("x-error-code"),
+                Some("ROLE_NOT_ALLOWED"),
+                "{searched}: {}",
+                refused.text
+            );
+            assert_eq!(
+                get(&fixture, OperatorRole::Support, reason, &searched).await.status,
+                200,
+                "{searched}"
+            );
+            assert_eq!(
+                get(&fixture, OperatorRole::Operations, None, &searched).await.status,
+                200,
+                "{searched}"
+            );
+        }
+        for shown in ["%2B491*", &format!("%2B{}", &TYPED[1..])] {
+            let searched = format!("{path}?to={shown}");
+            assert_eq!(get(&fixture, OperatorRole::Reader, None, &searched).await.status, 200, "{searched}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fields_of_an_account_need_the_permission_of_what_they_change() {
+    let fixture = fixture().await;
+    for (role, field, value, is_permitted) in [
+        (OperatorRole::Finance, "webhook_secret", json!("a-secret-of-thirty-two-characters"), false),
+        (OperatorRole::Finance, "senders", json!(["Hermod"]), false),
+        (OperatorRole::Finance, "credit_limit", json!("5"), true),
+        (OperatorRole::Operations, "opening_balance", json!("5"), false),
+        (OperatorRole::Operations, "senders", json!(["Hermod"]), true),
+        (OperatorRole::Operations, "credit_limit", json!("6"), true),
+    ] {
+        let fields = json!({ field: value });
+        let patched = send(&fixture, role, None, "PATCH", "/accounts/shop", &fields).await;
+        let applied = json!({ "account": [{ "name": "shop", field: value }] });
+        let applied = send(&fixture, role, None, "POST", "/apply?dry_run=true", &applied).await;
+        for (how, reply) in [("patched", patched), ("applied", applied)] {
+            let code = reply.headers().get("x-error-code").map(|code| code.to_str().unwrap().to_owned());
+            let is_refused = code.as_deref() == Some("ROLE_NOT_ALLOWED");
+            assert_eq!(is_refused, !is_permitted, "{role} {field} {how}: {code:?}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -333,7 +394,7 @@ async fn reason_shows_numbers_and_is_in_the_audit_log() {
             json!("GET /messages"),
             json!("shop"),
             json!("größere Störung"),
-            json!("account=shop&to=%2B4915*******78"),
+            json!("account=shop&to=+491********78"),
         ],
         [json!(format!("GET {path}")), json!("shop"), json!("ticket 4711 of +491********78"), json!("")],
     ];

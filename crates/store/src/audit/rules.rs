@@ -228,6 +228,7 @@ pub(super) const RULES: &[Rule] = &[
                  UNION SELECT 'carrier', carrier FROM message UNION SELECT 'account', account FROM ledger
                  UNION SELECT 'account', account FROM inbound UNION SELECT 'account', account FROM opt_out
                  UNION SELECT 'account', account FROM review UNION SELECT 'account', account FROM customer_request
+                 UNION SELECT 'connection', connection FROM customer_request WHERE connection IS NOT NULL
                  UNION SELECT 'connection', connection FROM report
                  UNION SELECT 'carrier', carrier FROM unassigned_inbound UNION SELECT 'carrier', carrier FROM parked)
              SELECT r.kind || ' ' || r.id FROM referred r

@@ -24,7 +24,7 @@ fn entry(subject: &str) -> AuditEntry {
 }
 
 fn row(id: u32, name: &str) -> CatalogueRow {
-    let body = "{\"token_digest\":\"00\"}".to_owned();
+    let body = "{\"token_digest\":\"00\",\"role\":\"admin\"}".to_owned();
     CatalogueRow { kind: "operator".to_owned(), id, name: name.to_owned(), body }
 }
 

@@ -9,7 +9,7 @@ use hermod_store::{
 /// Returns an entry of this kind with this content.
 fn row(kind: &str, id: u32, name: &str, content: &str) -> CatalogueRow {
     let body = match kind {
-        "operator" => format!("{{\"token_digest\":\"{content}\"}}"),
+        "operator" => format!("{{\"token_digest\":\"{content}\",\"role\":\"admin\"}}"),
         "screen" => format!("{{\"account\":null,\"field\":\"text\",\"pattern\":\"{content}\"}}"),
         other => panic!("no test has an entry of the kind {other}"),
     };

@@ -9,7 +9,7 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     Acceptance, CatalogueChange, CatalogueRow, EntryRemoved, EntryUse, Inbound, LedgerKind, NumberedEntry,
-    OptOut, OptOutSource, Screened, Store, StoreError, Usage,
+    OptOut, OptOutSource, Screened, Screening, Store, StoreError, Usage,
 };
 
 const ACCOUNT: NumberedEntry = NumberedEntry::Account(BOB);
@@ -18,9 +18,9 @@ const CONNECTION: NumberedEntry = NumberedEntry::Connection(ConnectionId::new(9)
 
 fn row(entry: NumberedEntry) -> CatalogueRow {
     let (kind, id) = entry.kind_and_id();
-    let account = &documents(None, |_| {}).accounts[0].2;
+    let setup = documents(None, |_| {});
     let body = match entry {
-        NumberedEntry::Account(_) => serde_json::to_string(account).expect("a document"),
+        NumberedEntry::Account(_) => serde_json::to_string(&setup.accounts[0].2).expect("a document"),
         // Removed before the audit reads it.
         NumberedEntry::Carrier(_) | NumberedEntry::Connection(_) => "{}".to_owned(),
     };
@@ -150,7 +150,10 @@ async fn first_use_of_any_kind_prevents_removal_and_a_zero_opening_does_not() {
                 store.inbound().receive(inbound(BOB, now)).await.expect("it is received");
             }
             Usage::OptOut => assert!(store.opt_outs().add(opt_out(BOB, now)).await.expect("an answer")),
-            Usage::Review => drop(store.reviews().screen(held_text(BOB, now)).await.expect("an answer")),
+            Usage::Review => {
+                let screened = store.reviews().screen(held_text(BOB, now)).await;
+                assert!(matches!(screened, Ok(Screening::Held { case: Some(_) })), "{screened:?}");
+            }
             _ => {
                 world.send(free_message(&world)).await;
             }

@@ -434,7 +434,7 @@ async fn change_of_the_setup_on_one_node_becomes_known_on_the_other() {
         let mut changes = knowing.cluster().catalogue_changes();
         changes.mark_unchanged();
         let name = if changing.runs_engine() { "by the engine" } else { "by the other" };
-        let body = "{\"token_digest\":\"00\"}".to_owned();
+        let body = "{\"token_digest\":\"00\",\"role\":\"admin\"}".to_owned();
         let row = CatalogueRow { kind: "operator".to_owned(), id: 1, name: name.to_owned(), body };
         let change = CatalogueChange { put: vec![row.clone()], ..CatalogueChange::default() };
         changing.setup().change(change).await.expect("it is changed");

@@ -24,7 +24,12 @@ fn all_metrics_exist_from_the_start_and_are_documented() {
     let customer = Caller::of(&ready);
     let message = customer.send("Hello");
     customer.wait_for_status(&message, "delivered");
-    let metrics = page(&customer.address, "/metrics");
+    // The record has the delivery a moment later.
+    let mut metrics = String::new();
+    wait_until("the record has the delivery", || {
+        metrics = page(&customer.address, "/metrics");
+        metrics.contains("hermod_account_delivered_ratio{")
+    });
     for line in [
         "hermod_alarms{alarm=\"disk-low\",severity=\"critical\",carrier=\"\",account=\"\"} 0",
         "hermod_alarms{alarm=\"carrier-down\",severity=\"critical\",carrier=\"\",account=\"\"} 0",
@@ -62,6 +67,8 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     wait_until("the case raises an alarm", || {
         alarms(folder.path()).contains("1 held message waits for review, the oldest since ")
     });
+    let (code, csv, _) = run(&["alarms", "--csv", "--data-dir", data]);
+    assert!(code == 0 && csv.contains("reviews-open"), "{code}: {csv}");
     let metrics = page(&Caller::of(&ready).address, "/metrics");
     assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");
     let raised = "hermod_alarms{alarm=\"reviews-open\",severity=\"notice\",carrier=\"\",account=\"\"} 1";

@@ -83,7 +83,6 @@ fn print_lists(fixture: &OperatorFixture) {
         (&["account", "statement", "shop", "--csv"], "day,line,balance,credit_used,"),
         (&["review", "list", "--csv"], "id,"),
         (&["queue", "list", "--csv"], "carrier,"),
-        (&["alarms", "--csv"], "kind,"),
         (&["deliveries", "--csv"], "carrier,"),
     ] {
         let out = fixture.run_ok(args);

@@ -26,7 +26,7 @@ struct Served {
 }
 
 fn serve() -> Served {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let certificate = write_pair(folder.path());
     let operations = free_address();
     let settings = format!(
@@ -35,10 +35,10 @@ fn serve() -> Served {
          [provision]\nfile = \"provision.toml\"\n",
         free_address()
     );
-    std::fs::write(folder.path().join("hermod.toml"), settings).unwrap();
+    std::fs::write(folder.path().join("hermod.toml"), settings).expect("a settings file");
     let provision = folder.path().join("provision.toml");
-    std::fs::write(&provision, FILE).unwrap();
-    std::fs::set_permissions(&provision, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::fs::write(&provision, FILE).expect("a provision file");
+    std::fs::set_permissions(&provision, std::fs::Permissions::from_mode(0o600)).expect("our own file");
     let settings = folder.path().join("hermod.toml");
     let serving = Process::start(&["serve", "--config", path(&settings)]);
     let served = Served { folder, operations, certificate, serving };
@@ -65,21 +65,22 @@ impl Served {
     /// Sends a GET over TLS from this address to the host `sms.example`. Returns the status.
     async fn status(&self, source: &str, token: &str, target: &str, header: &str) -> String {
         let mut roots = RootCertStore::empty();
-        roots.add(self.certificate.clone()).unwrap();
+        roots.add(self.certificate.clone()).expect("a certificate");
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .unwrap()
+            .expect("versions")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.bind(SocketAddr::new(source.parse().unwrap(), 0)).unwrap();
-        let stream = socket.connect(self.operations).await.unwrap();
-        let name = ServerName::try_from("localhost").unwrap();
-        let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(SocketAddr::new(source.parse().expect("an address"), 0)).expect("a loopback address");
+        let stream = socket.connect(self.operations).await.expect("it listens");
+        let name = ServerName::try_from("localhost").expect("a name");
+        let mut stream =
+            TlsConnector::from(Arc::new(config)).connect(name, stream).await.expect("a handshake");
         let request = format!(
             "GET {target} HTTP/1.1\r\nHost: sms.example\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{header}\r\n"
         );
-        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.write_all(request.as_bytes()).await.expect("it reads");
         let mut answer = String::new();
         // The gateway may close without close_notify.
         let _ = stream.read_to_string(&mut answer).await;

@@ -171,7 +171,7 @@ pub struct WantedCarrier {
 impl FileEntry for WantedCarrier {
     const KIND: Kind = Kind::Carrier;
     const ABOUT: &'static str =
-        "SMSCs that messages are sent to. They are never removed; disable one instead.";
+        "SMSCs that messages are sent to. One that was never used can be removed; disable any other.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the carrier.", "acme");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set disabled = true instead");
     const COLUMNS: &'static [&'static str] =

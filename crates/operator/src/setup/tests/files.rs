@@ -7,14 +7,14 @@ use crate::setup::provision_export::{self, Extent};
 /// What the example leaves out: two senders that look alike, lists of tables, a user without accounts.
 const MORE: &str = "\
 [[account]]\nname = \"bank\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\ncredit_limit = \"50\"\n\
-[[sender]]\nsender = \"Sh0p24\"\naccount = \"bank\"\nlook_alike = true\n\
+[[sender]]\nsender = \"Sh0p\"\naccount = \"bank\"\nlook_alike = true\n\
 [[sender]]\nsender = \"Shop24\"\naccount = \"shop\"\nnote = \"=1+1, \\\"quoted\\\"\"\n\
 [[carrier]]\nname = \"beta\"\ntls = { name = \"smsc.example\", ca = \"ca.pem\" }\n\
-retry = [{ status = 0x45, class = \"temporary\", wait = \"30s\" }, { status = 8, class = \"rejected\" }]\n\
+retry = [{ status = 0x45, class = \"temporary\", wait = \"30s\" }, { status = 8, class = \"rejected-message\" }]\n\
 tlvs = [{ tag = 0x1400, text = \"a:b,c\" }]\n\
 [[screen]]\nname = \"spaces\"\npattern = ' \\d{4}\\s'\n\
 [[user]]\nemail = \"bob@example.com\"\ndisabled = true\n\
-[[operator]]\nname = \"ann\"\n";
+[[operator]]\nname = \"ann\"\nrole = \"support\"\nuntil = 2027-01-01\n";
 
 async fn with_everything(folder: &Path) -> Store {
     let store = open(folder);
@@ -59,7 +59,8 @@ async fn exported_file_has_the_changes_by_requests() {
     let fields =
         serde_json::json!({ "currency": "EUR", "verified": false, "countries": ["FR"], "warn_below": "7" });
     let (_, wanted) = wanted_entry(Kind::Account, "shop", fields.as_object().unwrap().clone()).unwrap();
-    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
+    let plan =
+        prepare_over(store.setup().rows().await.unwrap(), Vec::new(), &pepper(), &wanted, NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
     let file = export(&store, Extent::Told).await;
     assert!(file.contains("\ncountries = [\"FR\"]\nwarn_below = \"7\"\n"), "{file}");
@@ -67,7 +68,8 @@ async fn exported_file_has_the_changes_by_requests() {
     assert!(is_nothing(&told), "{told}");
     // It counts as the file that was last applied: a later request is left alone by the same file.
     let (_, wanted) = wanted_entry(Kind::Account, "shop", fields.as_object().unwrap().clone()).unwrap();
-    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
+    let plan =
+        prepare_over(store.setup().rows().await.unwrap(), Vec::new(), &pepper(), &wanted, NOW).unwrap();
     assert!(plan.changes.iter().all(|change| change.effect == Effect::Same), "{:?}", plan.changes);
 }
 
@@ -79,7 +81,7 @@ async fn exported_file_makes_the_same_setup_in_an_empty_store_once_carriers_have
     for extent in [Extent::Told, Extent::Full] {
         let file = export(&store, extent).await;
         let told = applied(&empty, &file).await;
-        assert!(told.starts_with("refused: carrier \"acme\": missing field `password`"), "{told}");
+        assert!(told.starts_with("refused: carrier \"acme\" is new and has no password"), "{told}");
     }
     let file = export(&store, Extent::Told).await;
     let given = file.replace("system_id = \"hermod\"\n", "system_id = \"hermod\"\npassword = \"secret08\"\n");
@@ -101,7 +103,7 @@ async fn exported_file_reads_like_one_that_a_person_wrote() {
         "\n[[price]]\nprefix = \"49\"\nper_part = \"0.035\"\naccount = \"shop\"\nfrom = \"2027-01-01\"\n",
         "\n[[route]]\nprefix = \"*\"\ncarriers = [\"acme\", \"beta\"]\n",
         "\n[[key]]\nkey = \"shop-key-1\"\nconnection = \"shop-http\"\n",
-        "\n[[sender]]\nsender = \"Sh0p24\"\naccount = \"bank\"\nlook_alike = true\n",
+        "\n[[sender]]\nsender = \"Sh0p\"\naccount = \"bank\"\nlook_alike = true\n",
         "# Left out: secret.",
     ] {
         assert!(file.contains(part), "{part:?} is not in\n{file}");
@@ -127,7 +129,7 @@ fn imported(rows: &[CatalogueRow], kind: Kind, csv: &str) -> String {
         Ok(file) => file,
         Err(error) => return error.to_string(),
     };
-    let plan = prepare_over(rows.to_vec(), &pepper(), &file.wanted.clone().forced(true), NOW);
+    let plan = prepare_over(rows.to_vec(), Vec::new(), &pepper(), &file.wanted.clone().forced(true), NOW);
     actual(plan.map_err(|refusal| file.placed(refusal).into()))
 }
 
@@ -165,7 +167,7 @@ async fn imported_csv_file_creates_and_changes_entries_and_removes_none() {
         (Kind::Block, "list,direction\npremium-and-satellite,\n", "=block premium-and-satellite"),
         (
             Kind::Sender,
-            "account,sender,note\nshop,Shop24,\nshop,4915112345678,by phone\n",
+            "account,sender,note\nshop,Shop24,\nshop,'+4915112345678,by phone\n",
             "~sender shop/Shop24 (note \"=1+1, \\\"quoted\\\"\" -> null), \
              ~sender shop/+4915112345678 (note null -> \"by phone\")",
         ),
@@ -187,7 +189,8 @@ async fn import_leaves_what_the_last_provision_file_said() {
     let file = "[[price]]\nprefix = \"49\"\nper_part = \"0.05\"\n";
     assert_eq!(applied(&store, file).await, "+price 49");
     let import = FileOfKind::read(Kind::Price, b"prefix,per_part\n49,0.06\n").unwrap().wanted.forced(true);
-    let plan = prepare_over(store.setup().rows().await.unwrap(), &pepper(), &import, NOW).unwrap();
+    let plan =
+        prepare_over(store.setup().rows().await.unwrap(), Vec::new(), &pepper(), &import, NOW).unwrap();
     carry_out(&store, &plan, NOW).await.unwrap();
     assert_eq!(applied(&store, file).await, "=price 49 [per_part \"0.06\", not \"0.05\"]");
     assert_eq!(
@@ -213,7 +216,7 @@ async fn invalid_csv_file_is_rejected_with_its_place() {
             "per_part\n1\n",
             "line 1: no column says which price a row is; there must be some of prefix,",
         ),
-        (Kind::Price, "prefix\n49\n47\n", "refused: line 3: price \"47\": missing field `per_part`"),
+        (Kind::Price, "prefix\n*\n47\n", "refused: line 3: price \"47\": missing field `per_part`"),
         (Kind::Price, "prefix,per_part\n49,1\n\n48,\"0,05\"\n", "line 4, column per_part: \"0,05\": "),
         (
             Kind::Price,
@@ -248,7 +251,7 @@ async fn invalid_csv_file_is_rejected_with_its_place() {
         (
             Kind::Carrier,
             "name,address,system_id,window,rate\ngamma,smsc.example:2775,me,10,10\n",
-            "refused: line 2: carrier \"gamma\": missing field `password`",
+            "refused: line 2: carrier \"gamma\" is new and has no password",
         ),
     ] {
         let told = imported(&rows, kind, csv);

@@ -91,7 +91,8 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
         if case.account != member.account_name {
             return Err(NoPage::NotFound);
         }
-        return Ok(ComposeForm { from: case.from, to: case.to, text: case.text, ..ComposeForm::default() });
+        let (to, text) = (case.to.into(), case.text.into());
+        return Ok(ComposeForm { from: case.from, to, text, ..ComposeForm::default() });
     }
     if query.again.is_empty() {
         return Ok(ComposeForm::default());
@@ -102,7 +103,7 @@ async fn filled(gateway: &Gateway, member: &Member, query: &ComposeQuery) -> Res
     Ok(ComposeForm {
         connection: found.connection,
         from: found.from,
-        to: found.to.unwrap_or_default(),
+        to: found.to.map(String::from).unwrap_or_default(),
         // The octets of a binary message are no text.
         text: text.filter(|_| found.encoding != "binary").unwrap_or_default(),
         ..ComposeForm::default()

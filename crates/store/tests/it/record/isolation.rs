@@ -56,6 +56,8 @@ const METHODS: [&str; 8] = [
     "refusal_groups",
     "watch",
 ];
+/// Public methods for the operator, over all accounts or those that are named. Tests of the record's statistics have their figures.
+const OPERATOR_METHODS: [&str; 2] = ["statistics_by_currency", "account_figures"];
 /// Public methods that return nothing about messages.
 const OTHER_METHODS: [&str; 6] = ["is_kept", "note_request", "status", "flush", "rebuild", "purge"];
 
@@ -65,7 +67,8 @@ fn every_public_method_of_the_record_is_walked() {
     for line in source.lines().map(str::trim_start) {
         let declared = line.strip_prefix("pub async fn ").or_else(|| line.strip_prefix("pub fn "));
         let Some(name) = declared.and_then(|declared| declared.split(['(', '<']).next()) else { continue };
-        let is_known = METHODS.contains(&name) || OTHER_METHODS.contains(&name);
+        let mut known = METHODS.iter().chain(&OPERATOR_METHODS).chain(&OTHER_METHODS);
+        let is_known = known.any(|known| *known == name);
         assert!(is_known, "add {name} to the queries that this test walks");
     }
     let walked = std::iter::successors(Some(Query::SearchMessages), |query| query.next());
