@@ -15,7 +15,7 @@ async fn connections_that_only_the_kernel_has_accepted_are_served_before_the_lis
     };
     let address = listener.socket.local_addr().expect("an address");
     let room = Arc::new(Semaphore::new(3));
-    // The runtime learns that nobody waits.
+    // The runtime learns that no connection waits.
     assert!(futures_util::FutureExt::now_or_never(listener.socket.accept()).is_none());
     let mut clients: Vec<std::net::TcpStream> =
         (0..4).map(|_| std::net::TcpStream::connect(address).expect("a connection")).collect();

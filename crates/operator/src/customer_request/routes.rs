@@ -31,7 +31,7 @@ async fn decline_permitted(
     decline_customer_request(gateway, id, request).await
 }
 
-/// Fails if the caller may not decide the request. Whoever accepts a top-up posts money.
+/// Fails if the caller may not decide the request. Accepting a top-up posts money.
 async fn expect_decider(gateway: &Acting, caller: &Caller, id: u64) -> Result<(), OperatorRefusal> {
     let request = show_customer_request(gateway, id).await?;
     let is_money = request.kind == CustomerRequestKind::TopUp.as_str();

@@ -140,7 +140,6 @@ use_case!(a: A InA, b: B InB, c: C InC);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE);
 use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG);
-use_case!(a: A InA, b: B InB, c: C InC, d: D InD, e: E InE, f: G InG, h: H InH);
 
 /// An [`Input`] as an argument of a function: a reference, or the value itself.
 pub(crate) trait Argument<Via> {
@@ -428,9 +427,13 @@ impl Input<OfRequest> for Fields {
         described.errors.extend(WITH_BODY);
     }
 
+    /// Fails if the caller may not change one of the fields.
     fn take(call: &mut Call) -> Result<Box<Fields>, OperatorRefusal> {
-        let fields = if call.head.method == Method::PATCH { call.body.patch() } else { call.body.object() };
-        fields.map(Box::new)
+        let kind = <Kind as Input<OfRequest>>::take(call)?;
+        let fields = if call.head.method == Method::PATCH { call.body.patch() } else { call.body.object() }?;
+        let mut needed = fields.keys().filter_map(|field| kind.field_changed_with(field));
+        needed.try_for_each(|permission| call.caller.expect(permission))?;
+        Ok(Box::new(fields))
     }
 }
 

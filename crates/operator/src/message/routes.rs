@@ -96,7 +96,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     live_route(routes);
 }
 
-/// Searches for a part of a number show the rest of it, digit by digit: they need what whole numbers need.
+/// Fails if the caller may not search by a part of a number: such searches show the rest of it, digit by digit.
 fn expect_search(caller: &Caller, query: &MessagesQuery) -> Result<(), OperatorRefusal> {
     let Some(to) = query.to.as_deref().filter(|to| to.contains('*')) else { return Ok(()) };
     let beginning = to.strip_suffix('*').map(|digits| digits.trim_start_matches(['+', ' ']));

@@ -2,9 +2,7 @@
 
 use crate::author::Acting;
 use crate::csv_table::CsvFile;
-use crate::entry::views::{
-    AppliedView, ApplyQuery, ExportQuery, Fields, ImportQuery, SaveQuery, SavedEntryView,
-};
+use crate::entry::views::{AppliedView, ApplyQuery, ExportQuery, ImportQuery};
 use crate::export::TextFile;
 use crate::http::body::{RawBody, TOML};
 use crate::http::caller::Caller;
@@ -22,7 +20,6 @@ use crate::setup::use_cases::{
     IfExists, apply_file, export_entries, export_setup, import_entries, kinds_named, list_entries,
     patch_entry, put_entry, remove_entry, show_entry,
 };
-use crate::views::Created;
 use axum::http::header;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Source;
@@ -48,8 +45,8 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     let (to_read, to_change) = (kind.read_with(), kind.changed_with());
     routes.get(&all, list_entries, list_doc(kind).least(to_read));
     routes.get(&one, show_entry, show_doc(kind).least(to_read));
-    routes.put(&one, put_permitted, put_doc(kind).least(to_change));
-    routes.patch(&one, patch_permitted, patch_doc(kind).least(to_change));
+    routes.put(&one, put_entry, put_doc(kind).least(to_change));
+    routes.patch(&one, patch_entry, patch_doc(kind).least(to_change));
     routes.delete(&one, remove_entry, remove_doc(kind).least(to_change));
     rotation::route_of(kind, routes, name(kind));
     let file = format!("{all}.csv");
@@ -84,33 +81,6 @@ async fn apply_permitted(
     apply_file(gateway, query, wanted).await
 }
 
-/// Saves an entry if the caller may change every field that is given.
-async fn put_permitted(
-    gateway: &Acting,
-    caller: &Caller,
-    kind: Kind,
-    name: &str,
-    query: &SaveQuery,
-    if_exists: IfExists,
-    fields: Fields,
-) -> Result<Created<SavedEntryView>, OperatorRefusal> {
-    expect_fields(caller, kind, &fields)?;
-    put_entry(gateway, kind, name, query, if_exists, fields).await
-}
-
-/// Changes an entry if the caller may change every field that is given.
-async fn patch_permitted(
-    gateway: &Acting,
-    caller: &Caller,
-    kind: Kind,
-    name: &str,
-    query: &SaveQuery,
-    patch: Fields,
-) -> Result<SavedEntryView, OperatorRefusal> {
-    expect_fields(caller, kind, &patch)?;
-    patch_entry(gateway, kind, name, query, patch).await
-}
-
 /// Imports a CSV file if the caller may change every field that it has.
 async fn import_permitted(
     gateway: &Acting,
@@ -122,11 +92,6 @@ async fn import_permitted(
     let file = FileOfKind::read(kind, &file.0)?;
     file.wanted.permissions().try_for_each(|permission| caller.expect(permission))?;
     import_entries(gateway, query, file).await
-}
-
-fn expect_fields(caller: &Caller, kind: Kind, fields: &Fields) -> Result<(), OperatorRefusal> {
-    let mut needed = fields.keys().filter_map(|field| kind.field_changed_with(field));
-    needed.try_for_each(|permission| caller.expect(permission))
 }
 
 /// Names with a slash may be written as they are.
