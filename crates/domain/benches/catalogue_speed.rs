@@ -20,6 +20,7 @@ fn main() {
             minimum: Money::ZERO,
             verified: true,
             terms: None,
+            price_list: None,
             countries: Countries::All,
             closed: false,
             tier: Tier::default(),
@@ -40,8 +41,10 @@ fn main() {
         network: None,
         mcc: None,
         country: None,
-        per_part: Money::from_micros(50_000),
+        per_part: Some(Money::from_micros(50_000)),
         from: None,
+        until: None,
+        price_list: None,
     };
     let screen = |number| {
         let pattern = format!(r"\bword{number}\b.*https?://");

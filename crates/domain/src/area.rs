@@ -5,7 +5,7 @@ use crate::numbers::{Country, Destination, Mcc, Network};
 use crate::phone::Msisdn;
 use crate::prefix::{Prefix, PrefixTable};
 use std::collections::HashMap;
-use std::fmt;
+use std::{fmt, iter};
 
 /// The destinations that a price or a route covers. Everywhere is the empty prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,25 +123,63 @@ impl<V> AreaTable<V> {
         Ok(table)
     }
 
-    pub fn find(&self, to: Msisdn, destination: &Destination<'_>) -> Option<(Area, &V)> {
+    /// Collects what belongs to each area with `add`, whose first refusal is returned.
+    pub fn collect<E, X>(
+        entries: impl IntoIterator<Item = (Area, E)>,
+        mut add: impl FnMut(&mut V, Area, E) -> Result<(), X>,
+    ) -> Result<AreaTable<V>, X>
+    where
+        V: Default,
+    {
+        let mut values: HashMap<Area, V> = HashMap::new();
+        for (area, entry) in entries {
+            add(values.entry(area).or_default(), area, entry)?;
+        }
+        Ok(AreaTable::build(values).expect("a map has each area once"))
+    }
+
+    /// Returns the areas that cover a number with their values, the most specific first.
+    pub fn covering<'a>(
+        &'a self,
+        to: Msisdn,
+        destination: &Destination<'_>,
+    ) -> impl Iterator<Item = (Area, &'a V)> {
+        let Destination { network, country, .. } = *destination;
         let by_network = || {
-            let network = destination.network.filter(|_| !self.networks.is_empty())?;
+            let network = network.filter(|_| !self.networks.is_empty())?;
             Some((Area::Network(network), self.networks.get(&network)?))
         };
-        let by_prefix = || self.prefixes.find_entry(to).map(|(prefix, value)| (Area::Prefix(*prefix), value));
-        let by_mcc = || {
+        let by_prefix = self.prefixes.covering(to).map(|(prefix, value)| (Area::Prefix(*prefix), value));
+        let by_mcc = move || {
             let mcc = destination.mcc().filter(|_| !self.mccs.is_empty())?;
             Some((Area::Mcc(mcc), self.mccs.get(&mcc)?))
         };
-        let by_country = || {
-            let country = destination.country.filter(|_| !self.countries.is_empty())?;
+        let by_country = move || {
+            let country = country.filter(|_| !self.countries.is_empty())?;
             Some((Area::Country(country), self.countries.get(&country)?))
         };
+        let everywhere = self.everywhere.as_ref().map(|value| (Area::Prefix(Prefix::ANY), value));
         by_network()
-            .or_else(by_prefix)
-            .or_else(by_mcc)
-            .or_else(by_country)
-            .or_else(|| self.everywhere.as_ref().map(|value| (Area::Prefix(Prefix::ANY), value)))
+            .into_iter()
+            .chain(by_prefix)
+            .chain(iter::once_with(by_mcc).flatten())
+            .chain(iter::once_with(by_country).flatten())
+            .chain(everywhere)
+    }
+
+    /// Returns the value of the most specific area that covers a number.
+    pub fn find(&self, to: Msisdn, destination: &Destination<'_>) -> Option<(Area, &V)> {
+        self.covering(to, destination).next()
+    }
+
+    /// Returns all areas with their values, in no order.
+    pub fn entries(&self) -> impl Iterator<Item = (Area, &V)> {
+        let prefixes = self.prefixes.entries().iter().map(|(prefix, value)| (Area::Prefix(*prefix), value));
+        let networks = self.networks.iter().map(|(network, value)| (Area::Network(*network), value));
+        let mccs = self.mccs.iter().map(|(mcc, value)| (Area::Mcc(*mcc), value));
+        let countries = self.countries.iter().map(|(country, value)| (Area::Country(*country), value));
+        let everywhere = self.everywhere.iter().map(|value| (Area::Prefix(Prefix::ANY), value));
+        networks.chain(prefixes).chain(mccs).chain(countries).chain(everywhere)
     }
 }
 

@@ -2,6 +2,7 @@
 //! it, and the end of the log is sealed where the rows are not. Somebody who can write to the database but does not have the key
 //! can neither alter, remove, insert nor append a row unnoticed.
 
+use crate::hex::hex;
 use crate::ids::AccountId;
 use crate::money::Money;
 use crate::time::Timestamp;
@@ -68,7 +69,7 @@ impl AuditHash {
 
     /// Returns the first 16 digits, which are enough to compare by eye.
     pub fn short(&self) -> String {
-        self.0.iter().take(8).map(|octet| format!("{octet:02x}")).collect()
+        hex(&self.0[..8])
     }
 }
 

@@ -64,6 +64,10 @@ id!(
     RouteId
 );
 id!(
+    /// A price list.
+    PriceListId
+);
+id!(
     /// A sender ID registered for an account.
     SenderId
 );

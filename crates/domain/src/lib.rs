@@ -4,17 +4,26 @@
 
 #![deny(clippy::float_arithmetic, clippy::wildcard_enum_match_arm, clippy::as_conversions)]
 
+#[macro_use]
+mod named;
+#[macro_use]
+mod text_form;
+
 pub mod adaptive_rate;
 pub mod area;
 pub mod audit;
 pub mod block;
 pub mod carrier;
 pub mod catalogue;
+pub mod cost;
 mod currency_codes;
 pub mod customer_request;
+pub mod dated;
 pub mod erasure;
+pub mod exchange;
 pub mod expiring;
 pub mod grouping;
+pub mod hex;
 pub mod hold;
 pub mod ids;
 pub mod inbound;

@@ -2,11 +2,8 @@
 //! are parsed from and written as decimal text; no binary fraction is involved.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::currency_codes::CODES;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 const DECIMALS: usize = 6;
 const MICROS_PER_UNIT: u64 = 1_000_000;
 
@@ -122,33 +119,7 @@ impl fmt::Display for Money {
     }
 }
 
-impl FromStr for Money {
-    type Err = MoneyRefusal;
-
-    fn from_str(text: &str) -> Result<Money, MoneyRefusal> {
-        Money::parse(text)
-    }
-}
-
-impl Serialize for Money {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            serializer.collect_str(self)
-        } else {
-            serializer.serialize_i64(self.0)
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Money {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
-        if !deserializer.is_human_readable() {
-            return i64::deserialize(deserializer).map(Money);
-        }
-        let text = String::deserialize(deserializer)?;
-        Money::parse(&text).map_err(de::Error::custom)
-    }
-}
+text_form!(Money: MoneyRefusal, or i64: Money::as_micros, |micros| Some(Money(micros)));
 
 /// A currency: one of the codes of ISO 4217 that money is kept in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -175,32 +146,8 @@ impl fmt::Display for Currency {
     }
 }
 
-impl fmt::Debug for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Currency({self})")
-    }
-}
-
-impl FromStr for Currency {
-    type Err = CurrencyRefusal;
-
-    fn from_str(text: &str) -> Result<Currency, CurrencyRefusal> {
-        Currency::parse(text)
-    }
-}
-
-impl Serialize for Currency {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Currency {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Currency, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Currency::parse(&text).map_err(de::Error::custom)
-    }
-}
+text_form!(Currency: CurrencyRefusal, by as_str);
+debug_as_text!(Currency);
 
 #[cfg(test)]
 #[path = "money_tests.rs"]

@@ -1,43 +1,26 @@
 //! What each role of an operator may do: one table, for the operator API, its documentation and the tests that walk them.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
-/// What an operator may do with the operator API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OperatorRole {
-    /// Reads what has no secret; never whole numbers of handsets or texts.
-    Reader,
-    /// Helps customers: searches, replays, decides held messages and requests.
-    Support,
-    /// Prices, money, terms of accounts.
-    Finance,
-    /// Carriers, routes, accounts, secrets of customers, the gateway itself. Not money.
-    Operations,
-    /// Everything, other operators included.
-    Admin,
+named! {
+    /// What an operator may do with the operator API.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum OperatorRole {
+        /// Reads what has no secret; never whole numbers of handsets or texts.
+        Reader = "reader",
+        /// Helps customers: searches, replays, decides held messages and requests.
+        Support = "support",
+        /// Prices, money, terms of accounts.
+        Finance = "finance",
+        /// Carriers, routes, accounts, secrets of customers, the gateway itself. Not money.
+        Operations = "operations",
+        /// Everything, other operators included.
+        Admin = "admin",
+    }
 }
 
 impl OperatorRole {
-    pub const ALL: [OperatorRole; 5] = [
-        OperatorRole::Reader,
-        OperatorRole::Support,
-        OperatorRole::Finance,
-        OperatorRole::Operations,
-        OperatorRole::Admin,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            OperatorRole::Reader => "reader",
-            OperatorRole::Support => "support",
-            OperatorRole::Finance => "finance",
-            OperatorRole::Operations => "operations",
-            OperatorRole::Admin => "admin",
-        }
-    }
-
     /// Whether this role has a permission.
     pub const fn may(self, permission: OperatorPermission) -> bool {
         use OperatorPermission::{
@@ -66,48 +49,32 @@ impl OperatorRole {
     }
 }
 
-impl fmt::Display for OperatorRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+named! {
+    /// Something that a route of the operator API shows or changes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum OperatorPermission {
+        /// What has no secret. Numbers of handsets and texts of messages are masked.
+        Reading,
+        /// Whole numbers and texts, by a role without [`OperatorPermission::WholeNumbers`] only for a reason.
+        Personal,
+        /// Whole numbers and texts without a reason.
+        WholeNumbers,
+        /// Changes of several kinds, each of which needs a permission of its own.
+        Changes,
+        /// Replays, held messages, requests of customers, senders, opt-outs.
+        Customers,
+        /// Prices and ledgers.
+        Money,
+        /// Accounts: their terms and limits, and what they may send.
+        Accounts,
+        /// Carriers, routes, queues, secrets of customers, the gateway itself.
+        Operations,
+        /// Operators.
+        Administration,
     }
 }
 
-/// Something that a route of the operator API shows or changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OperatorPermission {
-    /// What has no secret. Numbers of handsets and texts of messages are masked.
-    Reading,
-    /// Whole numbers and texts, by a role without [`OperatorPermission::WholeNumbers`] only for a reason.
-    Personal,
-    /// Whole numbers and texts without a reason.
-    WholeNumbers,
-    /// Changes of several kinds, each of which needs a permission of its own.
-    Changes,
-    /// Replays, held messages, requests of customers, senders, opt-outs.
-    Customers,
-    /// Prices and ledgers.
-    Money,
-    /// Accounts: their terms and limits, and what they may send.
-    Accounts,
-    /// Carriers, routes, queues, secrets of customers, the gateway itself.
-    Operations,
-    /// Operators.
-    Administration,
-}
-
 impl OperatorPermission {
-    pub const ALL: [OperatorPermission; 9] = [
-        OperatorPermission::Reading,
-        OperatorPermission::Personal,
-        OperatorPermission::WholeNumbers,
-        OperatorPermission::Changes,
-        OperatorPermission::Customers,
-        OperatorPermission::Money,
-        OperatorPermission::Accounts,
-        OperatorPermission::Operations,
-        OperatorPermission::Administration,
-    ];
-
     /// Returns the roles that have it, the one with the fewest permissions first.
     pub fn roles(self) -> impl Iterator<Item = OperatorRole> {
         OperatorRole::ALL.into_iter().filter(move |role| role.may(self))

@@ -2,44 +2,31 @@
 
 use crate::catalogue::Role;
 
-/// Something that a page shows or changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Permission {
-    /// Messages, statistics and the request log.
-    ReadMessages,
-    /// Texts and whole phone numbers.
-    ReadTexts,
-    /// Sending, opt-outs, replies.
-    SendMessages,
-    /// Keys, binds, webhooks and their allow-lists, without secrets.
-    ReadSetup,
-    /// Changing them, and seeing their secrets once.
-    ChangeSetup,
-    /// Balance, ledger, statements, prices.
-    ReadMoney,
-    /// Warnings about a low balance, requests for a top-up.
-    ChangeMoney,
-    /// Requests to the operator.
-    MakeRequests,
-    /// Who is in the account, and the audit log.
-    ReadTeam,
-    /// Inviting and removing users, and changing their roles.
-    ChangeTeam,
-}
-
-impl Permission {
-    pub const ALL: [Permission; 10] = [
-        Permission::ReadMessages,
-        Permission::ReadTexts,
-        Permission::SendMessages,
-        Permission::ReadSetup,
-        Permission::ChangeSetup,
-        Permission::ReadMoney,
-        Permission::ChangeMoney,
-        Permission::MakeRequests,
-        Permission::ReadTeam,
-        Permission::ChangeTeam,
-    ];
+named! {
+    /// Something that a page shows or changes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Permission {
+        /// Messages, statistics and the request log.
+        ReadMessages,
+        /// Texts and whole phone numbers.
+        ReadTexts,
+        /// Sending, opt-outs, replies.
+        SendMessages,
+        /// Keys, binds, webhooks and their allow-lists, without secrets.
+        ReadSetup,
+        /// Changing them, and seeing their secrets once.
+        ChangeSetup,
+        /// Balance, ledger, statements, prices.
+        ReadMoney,
+        /// Warnings about a low balance, requests for a top-up.
+        ChangeMoney,
+        /// Requests to the operator.
+        MakeRequests,
+        /// Who is in the account, and the audit log.
+        ReadTeam,
+        /// Inviting and removing users, and changing their roles.
+        ChangeTeam,
+    }
 }
 
 impl Role {

@@ -2,9 +2,6 @@
 //! reached.
 
 use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub const DIGITS_MIN: usize = 7;
 pub const DIGITS_MAX: usize = 15;
@@ -134,36 +131,9 @@ impl fmt::Debug for Msisdn {
     }
 }
 
-impl FromStr for Msisdn {
-    type Err = PhoneRefusal;
-
-    fn from_str(text: &str) -> Result<Msisdn, PhoneRefusal> {
-        Msisdn::parse(text)
-    }
-}
+text_form!(Msisdn: PhoneRefusal, or u64: Msisdn::number, Msisdn::from_number);
 
 /// Serializes as text; as the integer in binary formats.
-impl Serialize for Msisdn {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            serializer.collect_str(self)
-        } else {
-            serializer.serialize_u64(self.0)
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Msisdn {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Msisdn, D::Error> {
-        if !deserializer.is_human_readable() {
-            let number = Msisdn::from_number(u64::deserialize(deserializer)?);
-            return number.ok_or_else(|| de::Error::custom("not a phone number"));
-        }
-        let text = String::deserialize(deserializer)?;
-        Msisdn::parse(&text).map_err(de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 #[path = "phone_tests.rs"]
 mod tests;

@@ -8,7 +8,6 @@ use crate::ids::{CarrierId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
 use crate::numbers::Numbers;
-use crate::price::PriceQuery;
 use crate::refusal::Refusal;
 use crate::route::{CarrierChoice, RouteQuery};
 use crate::screen::{Joined, Piece};
@@ -239,12 +238,31 @@ fn allow(
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> Result<AllowedMessage, Refusal> {
-    let priced = price_and_route(catalogue, view, query, measure.parts, now, health)?;
-    let PricedRoute { cost, carrier, route, choice, whole, alphabet, doubt } = priced;
-    let Measure { encoding, parts } = measure;
-    let sent = if whole { measure } else { measure_for_carrier(submission, text, measure, alphabet) };
-    let (from, text) = (*query.from, text.clone());
-    Ok(AllowedMessage { from, text, encoding, parts, sent, cost, carrier, route, choice, whole, doubt })
+    let RouteQuery { to, destination, .. } = query;
+    let route = catalogue.routes().serving(query);
+    if route.is_none() && destination.country.is_none() {
+        return Err(Refusal::NoRoute);
+    }
+    let cost = view.prices().cost(*to, destination, now, measure.parts).ok_or(Refusal::NoPrice)?;
+    let (_, route) = route.ok_or(Refusal::NoRoute)?;
+    let (carrier, choice) = route.choose(*to, health);
+    let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
+    let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
+    let whole = profile.is_some_and(Profile::carrier_splits_messages);
+    let alphabet = profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet);
+    Ok(AllowedMessage {
+        from: *query.from,
+        text: text.clone(),
+        encoding: measure.encoding,
+        parts: measure.parts,
+        sent: if whole { measure } else { measure_for_carrier(submission, text, measure, alphabet) },
+        cost,
+        carrier,
+        route: route.id(),
+        choice,
+        whole,
+        doubt: doubt.unwrap_or_default(),
+    })
 }
 
 /// Whether the account may send to the destination's country. A number that belongs to no country is blocked if a route
@@ -271,53 +289,6 @@ fn measure_for_carrier(
     }
     let ucs2 = text.measure_in(Encoding::Ucs2);
     if ucs2.parts > 1 { ucs2 } else { measure }
-}
-
-/// The price, the carrier and the carrier's settings for a message.
-struct PricedRoute {
-    cost: Money,
-    carrier: CarrierId,
-    route: RouteId,
-    choice: CarrierChoice,
-    whole: bool,
-    alphabet: DefaultAlphabet,
-    doubt: DoubtPolicy,
-}
-
-fn price_and_route(
-    catalogue: &Catalogue,
-    view: &AccountView,
-    query: &RouteQuery<'_>,
-    parts: u8,
-    now: Timestamp,
-    health: &dyn Fn(CarrierId) -> Health,
-) -> Result<PricedRoute, Refusal> {
-    let RouteQuery { to, destination, .. } = query;
-    let route = catalogue.routes().serving(query);
-    if route.is_none() && destination.country.is_none() {
-        return Err(Refusal::NoRoute);
-    }
-    let price_query = PriceQuery {
-        to: *to,
-        network: destination.network,
-        mcc: destination.mcc(),
-        country: destination.country,
-        now,
-    };
-    let quote = view.prices().quote(price_query, parts).ok_or(Refusal::NoPrice)?;
-    let (_, route) = route.ok_or(Refusal::NoRoute)?;
-    let (carrier, choice) = route.choose(*to, health);
-    let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
-    let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
-    Ok(PricedRoute {
-        cost: quote.cost,
-        carrier,
-        route: route.id(),
-        choice,
-        whole: profile.is_some_and(Profile::carrier_splits_messages),
-        alphabet: profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet),
-        doubt: doubt.unwrap_or_default(),
-    })
 }
 
 /// Whether a refusal comes after the opt-out check in the order of checks. The opt-out, which only the store knows,

@@ -47,8 +47,10 @@ fn documents() -> Documents {
         network: None,
         mcc: None,
         country: None,
-        per_part: Money::parse("0.05").unwrap(),
+        per_part: Some(Money::parse("0.05").unwrap()),
         from: None,
+        until: None,
+        price_list: None,
     };
     Documents {
         accounts: vec![(ACME, "acme".to_owned(), account())],
@@ -83,6 +85,7 @@ fn account() -> Account {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: serde_json::from_str::<Countries>(r#"["DE", "FR"]"#).unwrap(),
         closed: false,
         tier: Default::default(),

@@ -6,9 +6,6 @@
 //! search.
 
 use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::phone::{DIGITS_MAX, Msisdn};
 
@@ -91,6 +88,12 @@ impl Prefix {
         (start..end).contains(&key(number.number()))
     }
 
+    /// Whether the other prefix begins with this one, which is not longer.
+    fn contains(self, other: Prefix) -> bool {
+        let (start, end) = self.interval();
+        (start..end).contains(&other.interval().0)
+    }
+
     /// Returns the number of digits.
     pub const fn len(self) -> u8 {
         self.length
@@ -121,32 +124,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-impl fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Prefix({self})")
-    }
-}
-
-impl FromStr for Prefix {
-    type Err = PrefixRefusal;
-
-    fn from_str(text: &str) -> Result<Prefix, PrefixRefusal> {
-        Prefix::parse(text)
-    }
-}
-
-impl Serialize for Prefix {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Prefix {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Prefix::parse(&text).map_err(de::Error::custom)
-    }
-}
+text_form!(Prefix: PrefixRefusal);
+debug_as_text!(Prefix);
 
 /// Two entries have the same prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -156,13 +135,19 @@ pub struct DuplicatePrefix(pub Prefix);
 #[derive(Clone, Debug)]
 pub struct PrefixTable<V> {
     entries: Box<[(Prefix, V)]>,
+    /// For each entry, the index of the next shorter prefix that contains it.
+    shorter: Box<[Option<u32>]>,
     /// The index of the entry that applies in each interval.
     intervals: NumberIntervals<Option<u32>>,
 }
 
 impl<V> Default for PrefixTable<V> {
     fn default() -> PrefixTable<V> {
-        PrefixTable { entries: Box::default(), intervals: NumberIntervals::flatten(std::iter::empty(), None) }
+        PrefixTable {
+            entries: Box::default(),
+            shorter: Box::default(),
+            intervals: NumberIntervals::flatten(std::iter::empty(), None),
+        }
     }
 }
 
@@ -177,24 +162,34 @@ impl<V> PrefixTable<V> {
         }
         let indexed = (0_u32..).zip(&entries).map(|(index, (prefix, _))| (*prefix, Some(index)));
         let intervals = NumberIntervals::flatten(indexed, None);
-        Ok(PrefixTable { entries: entries.into(), intervals })
+        Ok(PrefixTable { shorter: shorter_of(&entries), entries: entries.into(), intervals })
     }
 
-    /// Returns the value of the longest prefix of the number.
-    pub fn find(&self, number: Msisdn) -> Option<&V> {
-        self.find_entry(number).map(|(_, value)| value)
-    }
-
-    /// Returns the longest prefix of the number and its value.
-    pub fn find_entry(&self, number: Msisdn) -> Option<&(Prefix, V)> {
-        let index = self.intervals.find(number)?;
-        Some(&self.entries[usize::try_from(index).expect("an index of entries")])
+    /// Returns the prefixes of the number with their values, the longest first.
+    pub fn covering(&self, number: Msisdn) -> impl Iterator<Item = &(Prefix, V)> {
+        let position = |index: u32| usize::try_from(index).expect("an index of entries");
+        let longest = self.intervals.find(number).map(position);
+        std::iter::successors(longest, move |entry| self.shorter[*entry].map(position))
+            .map(|entry| &self.entries[entry])
     }
 
     /// Returns all entries by prefix, a prefix before the longer ones that it contains.
     pub fn entries(&self) -> &[(Prefix, V)] {
         &self.entries
     }
+}
+
+/// Returns for each of the sorted prefixes the index of the next shorter one that contains it.
+fn shorter_of<V>(sorted: &[(Prefix, V)]) -> Box<[Option<u32>]> {
+    // The prefixes around the current one, outermost first.
+    let mut open: Vec<(u32, Prefix)> = Vec::new();
+    let shorter = (0..).zip(sorted).map(|(index, (prefix, _))| {
+        while open.pop_if(|(_, around)| !around.contains(*prefix)).is_some() {}
+        let around = open.last().map(|(index, _)| *index);
+        open.push((index, *prefix));
+        around
+    });
+    shorter.collect()
 }
 
 /// All phone numbers as consecutive intervals, each with a value.

@@ -1,20 +1,17 @@
-//! The cost of a message: the price per part for its destination, times its parts.
+//! The charge for a message: the price per part for its destination, times its parts.
 //!
-//! An account's own list takes precedence over the default list for every destination that it covers, even by a shorter
-//! prefix: a customer with one price for a whole country does not pay more because the default list has a higher one
-//! for a network in it. All other destinations use the default list.
+//! An account's own prices take precedence over those of its price list, or over the general ones if it has no list, for
+//! every destination that they cover, even by a shorter prefix: a customer with one price for a whole country does not pay more
+//! because the list has a higher one for a network in it.
 
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
-use crate::area::Area;
+use crate::area::{Area, AreaTable};
+use crate::dated::{Dated, VersionRefusal, Versions};
+use crate::ids::PriceListId;
 use crate::money::Money;
-use crate::numbers::{Country, Mcc, Network};
+use crate::numbers::Destination;
 use crate::phone::Msisdn;
-use crate::prefix::{Prefix, PrefixTable};
 use crate::time::Timestamp;
 
 /// The highest price per part: far above any real one, and low enough that no message's cost overflows.
@@ -22,166 +19,95 @@ pub const PRICE_MAX: Money = Money::from_micros(1_000_000_000);
 
 const _: () = assert!(PRICE_MAX.as_micros() < i64::MAX / 255);
 
-/// A price for an area, valid from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PriceEntry {
-    pub area: Area,
-    pub per_part: Money,
-    /// [`Timestamp::EPOCH`] if it was always valid.
-    pub from: Timestamp,
+/// A price per part; `None` closes a destination, also where a broader area has a price.
+pub type PerPart = Option<Money>;
+
+/// Who the prices of a table are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PriceOwner {
+    /// Accounts without a price list.
+    #[default]
+    General,
+    /// Accounts that name this price list.
+    List(PriceListId),
+    Account,
 }
 
-/// The prices of one area, by start. Each holds its own area, because a longer prefix uses the prices of a shorter one
-/// for the time before its own first price.
-type Versions = SmallVec<[PriceEntry; 1]>;
-
-/// A list of prices per part.
+/// The prices of an account, or those behind them.
 #[derive(Clone, Debug, Default)]
-pub struct PriceList {
-    networks: HashMap<Network, Versions>,
-    prefixes: PrefixTable<Versions>,
-    mccs: HashMap<Mcc, Versions>,
-    countries: HashMap<Country, Versions>,
-    everywhere: Versions,
-    /// Used for destinations that this list does not cover.
-    fallback: Option<Arc<PriceList>>,
+pub struct Prices {
+    owner: PriceOwner,
+    table: AreaTable<Versions<PerPart>>,
+    /// Used for destinations that this table does not cover.
+    fallback: Option<Arc<Prices>>,
 }
 
-/// Why a price list is invalid.
+/// Why prices are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriceRefusal {
     #[error("there are two prices for {area} from the same time on")]
     Duplicate { area: Area },
+    #[error("the price for {area} ends before it begins")]
+    Empty { area: Area },
     #[error("the price {price} for {area} is not between 0 and {PRICE_MAX}")]
     OutOfRange { area: Area, price: Money },
-}
-
-/// The cost of one message and how it is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quote {
-    pub per_part: Money,
-    pub parts: u8,
-    pub cost: Money,
 }
 
 /// The price that applies to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundPrice<'a> {
-    pub price: &'a PriceEntry,
-    /// Whether it is in the account's own list, not in the default one.
-    pub is_own: bool,
+    pub owner: PriceOwner,
+    pub area: Area,
+    pub price: &'a Dated<PerPart>,
 }
 
-/// The properties of a message by which its price is found.
-#[derive(Clone, Copy, Debug)]
-pub struct PriceQuery {
-    pub to: Msisdn,
-    pub network: Option<Network>,
-    pub mcc: Option<Mcc>,
-    pub country: Option<Country>,
-    pub now: Timestamp,
-}
-
-impl PriceList {
-    /// Builds the default list.
-    pub fn new(prices: impl IntoIterator<Item = PriceEntry>) -> Result<PriceList, PriceRefusal> {
-        let mut networks = HashMap::new();
-        let mut mccs = HashMap::new();
-        let mut countries = HashMap::new();
-        let mut prefixes = HashMap::new();
-        for entry in prices {
-            if !(Money::ZERO..=PRICE_MAX).contains(&entry.per_part) {
-                return Err(PriceRefusal::OutOfRange { area: entry.area, price: entry.per_part });
-            }
-            match entry.area {
-                Area::Network(network) => add(&mut networks, network, entry)?,
-                Area::Prefix(prefix) => add(&mut prefixes, prefix, entry)?,
-                Area::Mcc(mcc) => add(&mut mccs, mcc, entry)?,
-                Area::Country(country) => add(&mut countries, country, entry)?,
-            }
-        }
-        let everywhere = prefixes.remove(&Prefix::ANY).unwrap_or_default();
-        let prefixes =
-            PrefixTable::build(with_earlier_prices_of_shorter(prefixes)).expect("a map has each prefix once");
-        Ok(PriceList { networks, prefixes, mccs, countries, everywhere, fallback: None })
+impl Prices {
+    pub fn new(
+        owner: PriceOwner,
+        prices: impl IntoIterator<Item = (Area, Dated<PerPart>)>,
+    ) -> Result<Prices, PriceRefusal> {
+        Ok(Prices { owner, table: AreaTable::collect(prices, add)?, fallback: None })
     }
 
-    /// Makes this an account's own list, with `fallback` for other destinations.
+    /// Uses `fallback` for destinations that these prices do not cover.
     #[must_use]
-    pub fn over(self, fallback: Arc<PriceList>) -> PriceList {
-        PriceList { fallback: Some(fallback), ..self }
+    pub fn over(self, fallback: Arc<Prices>) -> Prices {
+        Prices { fallback: Some(fallback), ..self }
     }
 
-    /// Returns the cost of a message; `None` without a price for the destination, to which nothing may be sent then.
-    pub fn quote(&self, query: PriceQuery, parts: u8) -> Option<Quote> {
-        let per_part = self.find(query)?.price.per_part;
-        let cost = per_part.times(parts).expect("255 parts at the highest price fit");
-        Some(Quote { per_part, parts, cost })
+    /// Returns the charge for a message; `None` without a price for the destination, to which nothing may be sent then.
+    pub fn cost(&self, to: Msisdn, destination: &Destination<'_>, at: Timestamp, parts: u8) -> Option<Money> {
+        let per_part = self.find(to, destination, at)?.price.value?;
+        Some(per_part.times(parts).expect("255 parts at the highest price fit"))
     }
 
-    /// Returns every price of this list and of the one behind it, in no order.
-    pub fn entries(&self) -> impl Iterator<Item = &PriceEntry> {
-        let prefixes = self.prefixes.entries().iter().flat_map(|(prefix, versions)| {
-            // A longer prefix also holds the earlier prices of a shorter one.
-            versions.iter().filter(|entry| entry.area == Area::Prefix(*prefix))
-        });
-        let by_code = self.networks.values().chain(self.mccs.values()).chain(self.countries.values());
-        let own = by_code.flatten().chain(prefixes).chain(&self.everywhere);
-        let fallback = self.fallback.iter().flat_map(|list| list.entries().collect::<Vec<_>>());
-        own.chain(fallback)
+    /// Returns every price of these and of those behind them, in no order.
+    pub fn entries(&self) -> impl Iterator<Item = (Area, &Dated<PerPart>)> {
+        std::iter::successors(Some(self), |prices| prices.fallback.as_deref()).flat_map(|prices| {
+            let areas = prices.table.entries();
+            areas.flat_map(|(area, versions)| versions.iter().map(move |price| (area, price)))
+        })
     }
 
-    /// Returns the price that applies, and which list it is in.
-    pub fn find(&self, query: PriceQuery) -> Option<FoundPrice<'_>> {
-        let PriceQuery { to, network, mcc, country, now } = query;
-        let own = network
-            .and_then(|network| in_force(self.networks.get(&network)?, now))
-            .or_else(|| in_force(self.prefixes.find(to)?, now))
-            .or_else(|| in_force(self.mccs.get(&mcc?)?, now))
-            .or_else(|| in_force(self.countries.get(&country?)?, now))
-            .or_else(|| in_force(&self.everywhere, now));
-        match own {
-            Some(price) => Some(FoundPrice { price, is_own: self.fallback.is_some() }),
-            None => self.fallback.as_ref()?.find(query),
+    /// Returns the price that applies at a time, which may be closed.
+    pub fn find(&self, to: Msisdn, destination: &Destination<'_>, at: Timestamp) -> Option<FoundPrice<'_>> {
+        let mut covering = self.table.covering(to, destination);
+        let found = covering.find_map(|(area, versions)| Some((area, versions.in_force(at)?)));
+        match found {
+            Some((area, price)) => Some(FoundPrice { owner: self.owner, area, price }),
+            None => self.fallback.as_ref()?.find(to, destination, at),
         }
     }
 }
 
-fn add<K: Eq + Hash>(
-    prices: &mut HashMap<K, Versions>,
-    key: K,
-    entry: PriceEntry,
-) -> Result<(), PriceRefusal> {
-    let versions = prices.entry(key).or_default();
-    match versions.binary_search_by_key(&entry.from, |version| version.from) {
-        Ok(_) => Err(PriceRefusal::Duplicate { area: entry.area }),
-        Err(index) => {
-            versions.insert(index, entry);
-            Ok(())
-        }
+fn add(versions: &mut Versions<PerPart>, area: Area, price: Dated<PerPart>) -> Result<(), PriceRefusal> {
+    if let Some(price) = price.value.filter(|price| !(Money::ZERO..=PRICE_MAX).contains(price)) {
+        return Err(PriceRefusal::OutOfRange { area, price });
     }
-}
-
-/// A look-up finds the longest prefix only, so each prefix also gets the prices of the next shorter one that apply
-/// before its own first price.
-fn with_earlier_prices_of_shorter(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix, Versions> {
-    let mut shortest_first: Vec<Prefix> = prices.keys().copied().collect();
-    shortest_first.sort_unstable_by_key(|prefix| prefix.len());
-    for prefix in shortest_first {
-        let Some(first) = prices.get(&prefix).and_then(|versions| versions.first().copied()) else {
-            continue;
-        };
-        let mut shorter = std::iter::successors(prefix.shorter(), |shorter| shorter.shorter());
-        let Some(parent) = shorter.find_map(|shorter| prices.get(&shorter)) else { continue };
-        let before: Versions = parent.iter().copied().filter(|version| version.from < first.from).collect();
-        prices.entry(prefix).or_default().insert_many(0, before);
-    }
-    prices
-}
-
-fn in_force(versions: &Versions, now: Timestamp) -> Option<&PriceEntry> {
-    let after = versions.partition_point(|version| version.from <= now);
-    versions[..after].last()
+    versions.add(price).map_err(|refusal| match refusal {
+        VersionRefusal::SameStart => PriceRefusal::Duplicate { area },
+        VersionRefusal::Empty => PriceRefusal::Empty { area },
+    })
 }
 
 #[cfg(test)]

@@ -2,9 +2,6 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub const NAME_CHARS_MAX: usize = 11;
 pub const NUMBER_DIGITS_MIN: usize = 3;
@@ -182,26 +179,7 @@ impl fmt::Debug for Sender {
     }
 }
 
-impl FromStr for Sender {
-    type Err = SenderRefusal;
-
-    fn from_str(text: &str) -> Result<Sender, SenderRefusal> {
-        Sender::parse(text)
-    }
-}
-
-impl Serialize for Sender {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Sender {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Sender, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Sender::parse(&text).map_err(de::Error::custom)
-    }
-}
+text_form!(Sender: SenderRefusal, by as_str);
 
 #[cfg(test)]
 #[path = "sender_tests.rs"]

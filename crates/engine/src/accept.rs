@@ -6,6 +6,7 @@ use crate::entry_uses;
 use crate::mo::conversations;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job, NumberedEntry, Usage};
 use crate::state::lanes::Placed;
+use crate::state::queues::QueueOwner;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
 use crate::tables::{MessageChange, MessageRow, MessageStatus, PartChange, TableError};
@@ -33,7 +34,14 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
         Ok(alias) => alias,
         Err(refused) => return Ok(refused),
     };
-    note_uses(batch, acceptance)?;
+    let Acceptance { account, connection, carrier, .. } = acceptance;
+    let used = [
+        NumberedEntry::Account(*account),
+        NumberedEntry::Connection(*connection),
+        NumberedEntry::Carrier(*carrier),
+    ];
+    // One of them may have been removed since the message was checked.
+    entry_uses::note_or_refuse(batch, &used, Usage::Message)?;
     if let Some(key) = &acceptance.key {
         batch.state.keys.claim(key, message);
     }
@@ -53,17 +61,6 @@ pub fn message(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<AcceptO
     batch.results.tally.accepted += 1;
     batch.accepted_parts += u64::from(*parts);
     Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
-}
-
-/// Fails if the account, the connection or the carrier was removed since the message was checked.
-fn note_uses(batch: &mut Batch<'_>, acceptance: &Acceptance) -> Result<(), TableError> {
-    let Acceptance { account, connection, carrier, .. } = acceptance;
-    let entries = [
-        NumberedEntry::Account(*account),
-        NumberedEntry::Connection(*connection),
-        NumberedEntry::Carrier(*carrier),
-    ];
-    entries.into_iter().try_for_each(|entry| entry_uses::note(batch, entry, Usage::Message))
 }
 
 /// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks
@@ -136,7 +133,8 @@ fn write(
     };
     batch.tables.write(MessageChange::Add(Box::new(row)));
     let submits = if *whole { 1 } else { *parts };
-    batch.state.queues.add(*carrier, PartState::Queued, u64::from(submits));
+    let owner = QueueOwner { carrier: *carrier, account: acceptance.account };
+    batch.state.queues.add(owner, PartState::Queued, u64::from(submits));
     let report_target = ReportTarget::of(acceptance, alias);
     for part in PartNo::up_to(submits) {
         let job = Job {
@@ -165,6 +163,7 @@ fn write(
             doubt: acceptance.doubt,
             report_target: report_target.clone(),
             now: Part::QUEUED,
+            is_only: job.submits() == 1,
         };
         match batch.state.lanes.enqueue(job) {
             Placed::Memory => batch.fresh.push(row),

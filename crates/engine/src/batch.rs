@@ -31,7 +31,7 @@ use crate::tables::{
 use hermod_domain::audit::AuditEnd;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, PartEvent, Progress};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Part, PartEvent, Parts, Progress};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,9 +104,18 @@ pub struct FreshPart {
     pub doubt: DoubtPolicy,
     pub report_target: ReportTarget,
     pub now: Part,
+    /// Whether its message has no other part.
+    pub is_only: bool,
 }
 
 impl FreshPart {
+    /// Returns what is known of its message, which has no other part.
+    pub fn known(&self) -> RecentMessage {
+        let FreshPart { account, carrier, now, ref report_target, .. } = *self;
+        let progress = Progress::of(MessageState::Queued, Parts::from_slice(&[now]));
+        RecentMessage { account, carrier, progress, report_target: report_target.clone() }
+    }
+
     pub fn row(&self) -> PartRow {
         PartRow {
             key: MessageKey { carrier: self.carrier, account: self.account, message: self.message },
@@ -294,7 +303,13 @@ impl<'a> Batch<'a> {
 
     /// Writes the rows of fresh parts. From then on the tables have them like all others.
     pub fn write_fresh(&mut self) {
-        self.fresh.drain(..).for_each(|part| self.tables.write(PartChange::Add(part.row())));
+        for part in self.fresh.drain(..) {
+            if part.is_only && part.now == Part::QUEUED {
+                // It was not claimed: a later batch claims it without a read.
+                self.state.recent_messages.insert(part.message, part.known());
+            }
+            self.tables.write(PartChange::Add(part.row()));
+        }
     }
 
     /// Returns the held-back row of a part that was accepted in this batch; none for any other part.

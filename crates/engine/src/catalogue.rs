@@ -5,13 +5,14 @@ use crate::batch::Batch;
 use crate::customer_requests;
 use crate::entry_uses;
 use crate::ledger;
-use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
+use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow, NumberedEntry};
 use crate::tables::{RowChange, TableError};
 use crate::user_tokens;
+use std::collections::{HashMap, HashSet};
 
 /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused, a name is
 /// taken, the one-time link of the change was used before, the customer's request is not open, or an entry that is to be
-/// removed is in use. Fails if an entry has the number of a removed one.
+/// removed is in use. Is refused too if an entry has the number of one that was removed before.
 pub fn change(
     batch: &mut Batch<'_>,
     change: &CatalogueChange,
@@ -36,6 +37,9 @@ pub fn change(
     if let Some(entry_use) = entry_uses::find_use(batch, remove) {
         return Ok(Err(CatalogueRefusal::InUse(entry_use)));
     }
+    let of_rows = put.iter().filter_map(|row| NumberedEntry::of(&row.kind, row.id));
+    let of_postings = entries.iter().map(|entry| NumberedEntry::Account(entry.account));
+    of_rows.chain(of_postings).try_for_each(|entry| entry_uses::check_present(batch, entry))?;
     for (kind, id) in remove {
         if batch.tables.read()?.has_catalogue_entry(kind, *id)? {
             batch.tables.write(RowChange::<CatalogueRow>::Delete((kind.clone(), *id)));
@@ -43,7 +47,6 @@ pub fn change(
         }
     }
     for row in put {
-        entry_uses::check_present(batch, &row.kind, row.id)?;
         batch.tables.write(RowChange::Put(row.clone()));
     }
     for entry in entries {
@@ -59,25 +62,28 @@ pub fn change(
     Ok(Ok(()))
 }
 
-/// Returns the first entry whose name another entry of its kind would have after the change.
+/// Returns the first entry whose name another entry of its kind would have after the change. Setups have 100,000 prices: each entry
+/// is looked up, never compared with all others.
 fn find_taken_name<'r>(
     batch: &Batch<'_>,
     put: &'r [CatalogueRow],
     remove: &[(String, u32)],
 ) -> Result<Option<&'r CatalogueRow>, TableError> {
-    for (index, row) in put.iter().enumerate() {
-        let is_other = |other: &&CatalogueRow| other.kind == row.kind && other.id != row.id;
-        let mut before = put[..index].iter().filter(is_other);
-        let is_taken = match batch.tables.read()?.catalogue_id(&row.kind, &row.name)? {
-            Some(id) if id != row.id => {
-                let is_removed = remove.iter().any(|(kind, removed)| *kind == row.kind && *removed == id);
-                !is_removed && !before.clone().any(|other| other.id == id)
-            }
+    let removed: HashSet<(&str, u32)> = remove.iter().map(|(kind, id)| (kind.as_str(), *id)).collect();
+    // Of the entries before each.
+    let mut ids = HashSet::new();
+    let mut names = HashMap::new();
+    for row in put {
+        let kind = row.kind.as_str();
+        let is_taken = match batch.tables.read()?.catalogue_id(kind, &row.name)? {
+            Some(id) if id != row.id => !removed.contains(&(kind, id)) && !ids.contains(&(kind, id)),
             Some(_) | None => false,
         };
-        if is_taken || before.any(|other| other.name == row.name) {
+        let named_before = names.insert((kind, row.name.as_str()), row.id);
+        if is_taken || named_before.is_some_and(|id| id != row.id) {
             return Ok(Some(row));
         }
+        ids.insert((kind, row.id));
     }
     Ok(None)
 }

@@ -21,10 +21,9 @@ pub fn make(batch: &mut Batch<'_>, new: &NewCustomerRequest) -> Result<MadeCusto
     if open().count() >= OPEN_CUSTOMER_REQUESTS_MAX {
         return Ok(MadeCustomerRequest::TooMany);
     }
-    let connection = new.connection.map(NumberedEntry::Connection);
-    for entry in [Some(NumberedEntry::Account(new.account)), connection].into_iter().flatten() {
-        entry_uses::note(batch, entry, Usage::CustomerRequest)?;
-    }
+    let mut used = vec![NumberedEntry::Account(new.account)];
+    used.extend(new.connection.map(NumberedEntry::Connection));
+    entry_uses::note_or_refuse(batch, &used, Usage::CustomerRequest)?;
     // The newest come first.
     let mut ended = kept.iter().rev().filter(|request| !request.is_open());
     if kept.len() >= CUSTOMER_REQUESTS_KEPT_MAX

@@ -8,11 +8,13 @@ use crate::progress::{self, Applied};
 use crate::read_ahead;
 use crate::set_aside;
 use crate::state::deferred::{DuePart, NextDue};
-use crate::state::lanes::Next;
+use crate::state::lanes::{Next, REFILL_MIN};
+use crate::state::queues::QueueOwner;
+use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
-use crate::tables::{MessageKey, PartChange, TableError};
+use crate::tables::{LaneRead, MessageKey, PartChange, TableError, WaitingJob};
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{self, PartEvent, PartState, Progress, Transition};
+use hermod_domain::lifecycle::{self, MessageState, PartEvent, PartState, Parts, Progress, Transition};
 use hermod_domain::time::Timestamp;
 
 /// Turns of lanes in one batch: each releases one due part or reads the next ones. The rest follow in the next batch.
@@ -64,12 +66,15 @@ pub fn claim_parts(batch: &mut Batch<'_>) -> Result<(), TableError> {
                     Claimed::Expired => expired += 1,
                 },
                 Next::Refill(refill) => {
+                    let claims_left = usize::try_from(stored_max - stored).unwrap_or(usize::MAX);
+                    let refill = LaneRead { limit: refill.limit.min(claims_left.max(REFILL_MIN)), ..refill };
                     // Part of a long message may be in memory only: its rows must be in the table before the lane
                     // is read.
                     batch.write_fresh();
                     let jobs = batch.tables.read()?.waiting_jobs(refill)?;
                     if jobs.unreadable.is_empty() {
-                        batch.state.lanes.refill(refill, jobs.rows);
+                        let jobs = jobs.rows.into_iter().map(|waiting| remember(batch, waiting)).collect();
+                        batch.state.lanes.refill(refill, jobs);
                     } else {
                         // The lane is read again without the unreadable parts.
                         expired += jobs.unreadable.len();
@@ -83,6 +88,17 @@ pub fn claim_parts(batch: &mut Batch<'_>) -> Result<(), TableError> {
     Ok(())
 }
 
+/// Adds the message of a part that was read to the recent ones, if it has no other part. Returns the part.
+fn remember(batch: &mut Batch<'_>, WaitingJob { job, now, origin }: WaitingJob) -> Job {
+    if job.submits() == 1 && !batch.state.recent_messages.contains(&job.message) {
+        let progress = Progress::of(MessageState::Queued, Parts::from_slice(&[now]));
+        let report_target = origin.map_or(ReportTarget::Unread, |origin| ReportTarget::of_row(Some(origin)));
+        let known = RecentMessage { account: job.account, carrier: job.carrier, progress, report_target };
+        batch.state.recent_messages.insert(job.message, known);
+    }
+    job
+}
+
 fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, TableError> {
     if let Some(fresh) = batch.fresh_part(&job) {
         let Transition::Changed(moved) =
@@ -91,17 +107,12 @@ fn claim(batch: &mut Batch<'_>, link: LinkId, job: Job) -> Result<Claimed, Table
             return Err(TableError::unreadable("a fresh part could not be claimed"));
         };
         fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
-        if job.submits() == 1 {
-            let report_target = fresh.report_target.clone();
-            let known = RecentMessage {
-                account: job.account,
-                carrier: job.carrier,
-                progress: moved.after,
-                report_target,
-            };
+        if fresh.is_only {
+            let known = fresh.known();
             batch.state.recent_messages.insert(job.message, known);
         }
-        batch.state.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
+        let owner = QueueOwner { carrier: job.carrier, account: job.account };
+        batch.state.queues.changed(owner, PartState::Queued, PartState::Sending);
         hand_to_link(batch, link, job, 0);
         return Ok(Claimed::Fresh);
     }

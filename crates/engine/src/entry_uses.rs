@@ -1,18 +1,27 @@
 //! Notes the first use of each account, carrier and connection, and removes those that were never used. Both happen in the
-//! writer, so an entry that is removed cannot be used meanwhile: a command that was prepared with an older setup fails.
+//! writer, so an entry that is removed cannot be used meanwhile: a command that was prepared with an older setup is refused.
 
 use crate::batch::Batch;
 use crate::ops::{EntryRemoved, EntryUse, NumberedEntry, Usage};
-use crate::tables::TableError;
 
-/// Notes that an entry is used. Fails if it was removed; then the whole command must not be done.
-pub fn note(batch: &mut Batch<'_>, entry: NumberedEntry, usage: Usage) -> Result<(), TableError> {
-    match batch.state.entry_uses.of(entry) {
-        None => batch.state.entry_uses.set(entry, usage, batch.now),
-        Some((Usage::Removed, _)) => return Err(EntryRemoved(entry).into()),
-        Some(_) => {}
-    }
+/// Notes that entries are used. Fails, and notes none, if one of them was removed. A command calls it before it changes anything:
+/// then it is refused, and the other commands of the batch are not affected.
+pub fn note_or_refuse(
+    batch: &mut Batch<'_>,
+    entries: &[NumberedEntry],
+    usage: Usage,
+) -> Result<(), EntryRemoved> {
+    entries.iter().try_for_each(|entry| check_present(batch, *entry))?;
+    entries.iter().for_each(|entry| note(batch, *entry, usage));
     Ok(())
+}
+
+/// Notes that an entry is used. The caller has checked that it was not removed.
+pub fn note(batch: &mut Batch<'_>, entry: NumberedEntry, usage: Usage) {
+    debug_assert!(!is_removed(batch, entry), "{entry} was removed");
+    if batch.state.entry_uses.of(entry).is_none() {
+        batch.state.entry_uses.set(entry, usage, batch.now);
+    }
 }
 
 /// Whether an entry was removed.
@@ -20,12 +29,9 @@ pub fn is_removed(batch: &Batch<'_>, entry: NumberedEntry) -> bool {
     matches!(batch.state.entry_uses.of(entry), Some((Usage::Removed, _)))
 }
 
-/// Fails if the entry of this kind and number was removed.
-pub fn check_present(batch: &Batch<'_>, kind: &str, id: u32) -> Result<(), TableError> {
-    match NumberedEntry::of(kind, id) {
-        Some(entry) if is_removed(batch, entry) => Err(EntryRemoved(entry).into()),
-        Some(_) | None => Ok(()),
-    }
+/// Fails if an entry was removed.
+pub fn check_present(batch: &Batch<'_>, entry: NumberedEntry) -> Result<(), EntryRemoved> {
+    if is_removed(batch, entry) { Err(EntryRemoved(entry)) } else { Ok(()) }
 }
 
 /// Returns the use that prevents one of these entries, by kind and id, from being removed.

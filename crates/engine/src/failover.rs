@@ -170,7 +170,7 @@ fn move_parts(
     let there = MessageKey { carrier: to.carrier, ..key };
     let in_parts = batch.tables.read()?.message_parts(message);
     let Some(in_parts) = set_aside::if_unreadable(batch, key, in_parts)? else { return Ok(()) };
-    entry_uses::note(batch, NumberedEntry::Carrier(to.carrier), Usage::Message)?;
+    entry_uses::note(batch, NumberedEntry::Carrier(to.carrier), Usage::Message);
     batch.tables.write(PartChange::Move { key, to: to.carrier, due_at });
     batch.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole: to.whole });
     let submits = if to.whole { 1 } else { in_parts };
@@ -180,10 +180,10 @@ fn move_parts(
     // The old carrier's lane must not hold it any more: a stale job would be claimed a second time.
     batch.state.lanes.remove_message(carrier, account, message);
     batch.state.recent_messages.remove(&message);
-    parts.iter().for_each(|part| batch.state.queues.remove(carrier, part.now.state));
+    parts.iter().for_each(|part| batch.state.queues.remove(key.into(), part.now.state));
     batch.results.tally.moved += 1;
     let moved = batch.tables.read()?.parts(there)?;
-    moved.iter().for_each(|part| batch.state.queues.add(to.carrier, part.now.state, 1));
+    moved.iter().for_each(|part| batch.state.queues.add(there.into(), part.now.state, 1));
     for PartRow { part, .. } in moved {
         match due_at {
             Some(at) => batch.state.deferred.push(DuePart::new(there, part, at)),

@@ -27,7 +27,7 @@ pub fn post(batch: &mut Batch<'_>, entry: &LedgerEntry) -> Result<PostOutcome, T
     let judged = judge(entry, before, posted.as_ref().map(Posted::from));
     if let Ok(Judged::New { .. }) = judged {
         batch.advance_to(entry.now);
-        entry_uses::note(batch, NumberedEntry::Account(entry.account), Usage::LedgerEntry)?;
+        entry_uses::note_or_refuse(batch, &[NumberedEntry::Account(entry.account)], Usage::LedgerEntry)?;
     }
     Ok(match judged {
         Err(refusal) => PostOutcome::Refused(refusal),

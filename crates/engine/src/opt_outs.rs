@@ -13,7 +13,7 @@ pub fn add(batch: &mut Batch<'_>, entry: &OptOut) -> Result<bool, TableError> {
     batch.advance_to(entry.now);
     let is_new = batch.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
     if is_new {
-        entry_uses::note(batch, NumberedEntry::Account(entry.account), Usage::OptOut)?;
+        entry_uses::note_or_refuse(batch, &[NumberedEntry::Account(entry.account)], Usage::OptOut)?;
         batch.tables.write(RowChange::Add(entry.clone()));
     }
     batch.state.opt_outs.add(entry.account);

@@ -183,13 +183,13 @@ fn write(
     if after.state.is_final() {
         let written = end(batch, key, moved, err, report_target)?;
         if written != Written::SetAside {
-            batch.state.queues.ended(key.carrier, &before.parts);
+            batch.state.queues.ended(key.into(), &before.parts);
         }
         return Ok(written);
     }
     let now = after.parts.get(part.index()).expect("the part that moved");
     let was = before.parts.get(part.index()).expect("the part that moved");
-    batch.state.queues.changed(key.carrier, was.state, now.state);
+    batch.state.queues.changed(key.into(), was.state, now.state);
     let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
     batch.tables.write(PartChange::State { key, part, now: *now, due_at, attempts });
     let enroute = before.state != after.state && after.state == MessageState::Enroute;

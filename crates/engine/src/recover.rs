@@ -22,7 +22,7 @@ use crate::state::last_ids::LastIds;
 use crate::state::mo_parts::MoPartCounts;
 use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
-use crate::state::queues::Queues;
+use crate::state::queues::{QueueOwner, Queues};
 use crate::state::recent::Recent;
 use crate::state::velocity::RecentTraffic;
 use crate::steps::MessageStep;
@@ -149,8 +149,9 @@ impl EngineState {
         self.deferred.clear();
         self.queues.clear();
         for lane in tables.read()?.lane_counts()? {
-            self.queues.add(lane.carrier, PartState::Queued, lane.waiting);
-            self.queues.add(lane.carrier, PartState::Sending, lane.in_flight);
+            let owner = QueueOwner { carrier: lane.carrier, account: lane.account };
+            self.queues.add(owner, PartState::Queued, lane.waiting);
+            self.queues.add(owner, PartState::Sending, lane.in_flight);
             if lane.for_a_slot > 0 {
                 self.lanes.spill(lane.carrier, lane.account);
             }
@@ -177,6 +178,7 @@ impl EngineState {
         compare("aliases", &self.aliases.rows(), &fresh.aliases.rows());
         compare("uses of entries", &self.entry_uses.rows(), &fresh.entry_uses.rows());
         compare("queues", &self.queues.rows(), &fresh.queues.rows());
+        compare("waiting parts", &self.queues.waiting_rows(), &fresh.queues.waiting_rows());
         compare("parked receipts", &self.parked.rows(), &fresh.parked.rows());
         compare("unfinished MO messages", &self.mo_parts.rows(), &fresh.mo_parts.rows());
         for (account, totals) in fresh.today.rows() {
@@ -201,7 +203,7 @@ impl EngineState {
             let (after, limit) = (None, JOBS_IN_MEMORY_MAX);
             if for_a_slot > 0 {
                 let jobs = tables.read()?.waiting_jobs(LaneRead { carrier, account, after, limit })?.rows;
-                let parts = jobs.iter().map(|job| (job.message, job.part));
+                let parts = jobs.iter().map(|waiting| (waiting.job.message, waiting.job.part));
                 let stranded = parts.filter(|part| !self.lanes.reaches(carrier, account, *part));
                 found.extend(stranded.map(|part| format!("{part:?} waits for carrier {carrier} in no lane")));
             }

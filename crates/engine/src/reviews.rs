@@ -63,7 +63,7 @@ fn open_case(batch: &mut Batch<'_>, screened: &Screened) -> Result<Screening, Ta
     if has_too_many_open(batch, screened.account)? {
         return Ok(Screening::Held { case: None });
     }
-    entry_uses::note(batch, NumberedEntry::Account(screened.account), Usage::Review)?;
+    entry_uses::note_or_refuse(batch, &[NumberedEntry::Account(screened.account)], Usage::Review)?;
     let id = batch.state.last_ids.next_review();
     let Screened { account, from, to, text, digest, rules, now } = screened.clone();
     batch.tables.write(RowChange::Add(ReviewCase {

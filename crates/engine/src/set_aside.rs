@@ -39,7 +39,7 @@ impl EngineState {
         let MessageKey { carrier, account, message } = key;
         self.lanes.remove_message(carrier, account, message);
         self.recent_messages.remove(&message);
-        states.iter().flatten().for_each(|state| self.queues.forget(carrier, *state));
+        states.iter().flatten().for_each(|state| self.queues.forget(key.into(), *state));
     }
 }
 

@@ -4,26 +4,12 @@
 
 use hermod_domain::monotonic_clock::{ClockObservation, MonotonicClock};
 use hermod_domain::time::Timestamp;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+pub use hermod_smpp::Moment;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::error::Elapsed;
-
-/// Milliseconds since the clock was made. Never goes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(pub u64);
-
-impl Moment {
-    /// Returns the time since an earlier moment.
-    pub fn since(self, earlier: Moment) -> Duration {
-        Duration::from_millis(self.0.saturating_sub(earlier.0))
-    }
-
-    pub fn plus(self, wait: Duration) -> Moment {
-        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        Moment(self.0.saturating_add(ms))
-    }
-}
 
 /// Ten years, which avoids overflow.
 const SLEEP_MS_MAX: u64 = 10 * 365 * 24 * 3_600_000;
@@ -61,7 +47,7 @@ impl Clock {
         match &self.0 {
             Kind::Real { steady, .. } => {
                 // Read the uptime under the lock: a thread delayed in between would use an outdated correction.
-                let steady = lock(steady);
+                let steady = steady.lock();
                 steady.now(up_ms())
             }
             Kind::Manual(time) => {
@@ -75,7 +61,7 @@ impl Clock {
     pub fn observe(&self) -> ClockObservation {
         match &self.0 {
             Kind::Real { steady, .. } => {
-                let mut steady = lock(steady);
+                let mut steady = steady.lock();
                 steady.observe(wall_time(), up_ms())
             }
             Kind::Manual(time) => {
@@ -170,11 +156,6 @@ fn up_ms() -> u64 {
     let seconds = u64::try_from(up.tv_sec).unwrap_or(0);
     let millis = u64::try_from(up.tv_nsec / 1_000_000).unwrap_or(0);
     seconds.saturating_mul(1_000).saturating_add(millis)
-}
-
-/// The value stays valid if a thread panicked while holding the lock.
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ mod changing;
 mod holding;
 mod invitation_limit;
 mod limits;
-mod setup;
 
 pub use changing::{ChangingAlone, LoadCatalogueError, load_catalogue};
 pub use holding::hold_in_words;
@@ -29,8 +28,9 @@ use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -82,14 +82,14 @@ pub struct Gateway {
     hold: watch::Sender<Option<Hold>>,
     /// Increases with every new catalogue, and when the gateway is held or released, for subscribers.
     catalogues: watch::Sender<u64>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// Parts of messages that customers have split, for screening.
-    split_messages: Mutex<SplitMessages>,
+    pub split_messages: Mutex<SplitMessages>,
     /// The memory limit of request bodies.
     pub body_memory: BodyMemory,
     stop_announced: AtomicBool,
     draining: AtomicBool,
-    /// The rules for webhook addresses.
+    /// The rules for webhook addresses; the default is public https only.
     pub webhook_rules: AddressRules,
     /// The address of the web pages, without a slash at its end.
     pub portal_url: String,
@@ -119,6 +119,8 @@ impl Gateway {
     ) -> Gateway {
         let catalogue = Arc::new(catalogue);
         store.set_catalogue(catalogue.clone());
+        let account_traffic = AccountTraffic::default();
+        account_traffic.follow(&catalogue);
         let limits = Limits::new(pepper.limits_seed(), store.cluster().has_nodes());
         Gateway {
             numbers: ShownNumbers::new(pepper.shown_numbers_key()),
@@ -127,7 +129,7 @@ impl Gateway {
             pepper,
             carriers: LiveCarriers::default(),
             alarms: Alarms::default(),
-            account_traffic: AccountTraffic::default(),
+            account_traffic,
             credit_rejections: CreditRejections::default(),
             binds: Binds::default(),
             probes: Probes::default(),
@@ -158,11 +160,6 @@ impl Gateway {
         }
     }
 
-    /// Returns the parts of split messages, which stay valid if a thread panicked while holding the lock.
-    pub fn split_messages(&self) -> MutexGuard<'_, SplitMessages> {
-        self.split_messages.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn catalogue(&self) -> Arc<Catalogue> {
         self.catalogue.load_full()
     }
@@ -170,6 +167,7 @@ impl Gateway {
     pub fn set_catalogue(&self, catalogue: Catalogue) {
         let catalogue = Arc::new(catalogue);
         self.store.set_catalogue(catalogue.clone());
+        self.account_traffic.follow(&catalogue);
         self.catalogue.store(catalogue);
         self.catalogues.send_modify(|count| *count += 1);
     }

@@ -1,8 +1,9 @@
 //! The stream of an SMPP connection, plain or TLS. A write completes only when the octets were passed to the network:
 //! TLS libraries also report octets as written that are still in their own buffer, where they could stay.
 
-use crate::clock::{Moment, within};
+use crate::clock::{Clock, Moment, within};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -76,10 +77,32 @@ pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     let _ = within(CLOSE_WAIT, goodbye).await;
 }
 
+/// Connects to the first address that answers; one that does not has only its share of the time until `until`. The error is that of
+/// the last address, none if it did not answer in time. The stream is set up by [`tune`].
+pub(crate) async fn connect_any(
+    clock: &Clock,
+    addresses: &[SocketAddr],
+    until: Moment,
+    unacknowledged_max: Duration,
+) -> Result<TcpStream, Option<io::Error>> {
+    let mut failed = Some(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+    for (place, address) in addresses.iter().enumerate() {
+        let share = connect_wait(clock.moment(), until, addresses.len() - place);
+        let connected = async { tune(TcpStream::connect(address).await?, unacknowledged_max) };
+        failed = tokio::select! {
+            connected = connected => match connected {
+                Ok(stream) => return Ok(stream),
+                Err(error) => Some(error),
+            },
+            () = clock.sleep(share) => None,
+        };
+    }
+    Err(failed)
+}
+
 /// Returns the time for the first of `addresses` that are still to be tried until the deadline: an equal share.
-pub(crate) fn connect_wait(now: Moment, until: Moment, addresses: usize) -> Duration {
-    let left = Duration::from_millis(until.0.saturating_sub(now.0));
-    left / u32::try_from(addresses).unwrap_or(u32::MAX).max(1)
+fn connect_wait(now: Moment, until: Moment, addresses: usize) -> Duration {
+    until.since(now) / u32::try_from(addresses).unwrap_or(u32::MAX).max(1)
 }
 
 /// Sets up an outgoing connection: no delay, and an end if the peer acknowledges nothing for `unacknowledged_max`.

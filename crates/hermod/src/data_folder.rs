@@ -1,9 +1,8 @@
-//! Finds the data folder and the settings of a command, and reads the files with secrets that its options name.
+//! Finds the data folder and the settings of a command.
 
 use crate::failure::Failure;
 use clap::Args;
 use hermod_gateway::config::{Config, DataSection, StoreAddress};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,8 +14,6 @@ const DATABASE: &str = "hermod.db";
 pub(crate) const IN_USE_WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often to check whether the folder is free.
 pub(crate) const IN_USE_LOOK: Duration = Duration::from_millis(100);
-/// A secret is one line; the rest of a longer file is ignored.
-const SECRET_FILE_BYTES_MAX: u64 = 4096;
 
 #[derive(Args)]
 pub(crate) struct DataFolder {
@@ -87,25 +84,4 @@ fn same_folder(one: &Path, other: &Path) -> bool {
             .unwrap_or_else(|_| folder.to_owned())
     };
     place(one) == place(other)
-}
-
-/// Returns the first line of a file, or of standard input for `-`, without spaces around it.
-pub(crate) fn first_line(file: &Path) -> Result<String, Failure> {
-    let about = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
-    let text = if file == Path::new("-") {
-        beginning(std::io::stdin()).map_err(about)?
-    } else {
-        std::fs::File::open(file).and_then(beginning).map_err(about)?
-    };
-    let line = text.lines().next().unwrap_or_default().trim();
-    if line.is_empty() {
-        return Err(Failure::usage(format!("{}: the first line is empty", file.display())));
-    }
-    Ok(line.to_owned())
-}
-
-fn beginning(source: impl Read) -> std::io::Result<String> {
-    let mut text = String::new();
-    source.take(SECRET_FILE_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
 }

@@ -1,19 +1,17 @@
-//! Reads the files that commands send, up to a limit.
+//! Reads the files that commands take: whole ones up to a limit, and the first lines of files with secrets.
 
 use crate::failure::Failure;
 use bytes::Bytes;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Error, Read as _};
 use std::path::Path;
+
+/// A secret is one line; the rest of a longer file is ignored.
+const SECRET_FILE_BYTES_MAX: usize = 4096;
 
 /// Returns the content of a file, or of standard input for `-`. A file with more than `bytes_max` is not read any further.
 pub(crate) fn read_file(file: &Path, bytes_max: usize) -> Result<Bytes, Failure> {
-    let about = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
-    let content = if file == Path::new("-") {
-        beginning(std::io::stdin().lock(), bytes_max).map_err(about)?
-    } else {
-        File::open(file).and_then(|open| beginning(open, bytes_max)).map_err(about)?
-    };
+    let content = beginning(file, bytes_max.saturating_add(1))?;
     if content.len() > bytes_max {
         let mib = bytes_max >> 20;
         return Err(Failure::usage(format!("{} is larger than {mib} MiB: split it", file.display())));
@@ -21,27 +19,32 @@ pub(crate) fn read_file(file: &Path, bytes_max: usize) -> Result<Bytes, Failure>
     Ok(content.into())
 }
 
-fn beginning(source: impl Read, bytes_max: usize) -> std::io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    source.take(u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1)).read_to_end(&mut content)?;
+/// Returns the first line of a file, or of standard input for `-`, without spaces around it.
+pub(crate) fn first_line(file: &Path) -> Result<String, Failure> {
+    let content = beginning(file, SECRET_FILE_BYTES_MAX)?;
+    let text = std::io::read_to_string(content.as_slice()).map_err(|error| about(file, &error))?;
+    let line = text.lines().next().unwrap_or_default().trim();
+    if line.is_empty() {
+        return Err(Failure::usage(format!("{}: the first line is empty", file.display())));
+    }
+    Ok(line.to_owned())
+}
+
+fn beginning(file: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
+    let (mut content, most) = (Vec::new(), u64::try_from(bytes_max).unwrap_or(u64::MAX));
+    let read = if file == Path::new("-") {
+        std::io::stdin().lock().take(most).read_to_end(&mut content)
+    } else {
+        File::open(file).and_then(|open| open.take(most).read_to_end(&mut content))
+    };
+    read.map_err(|error| about(file, &error))?;
     Ok(content)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::FileExt as _;
-
-    #[test]
-    fn file_beyond_the_limit_is_rejected_without_reading_it_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("prices.csv");
-        std::fs::write(&path, "a\n1\n").unwrap();
-        assert_eq!(read_file(&path, 4).unwrap(), "a\n1\n");
-        // A gigabyte of holes.
-        File::options().write(true).open(&path).unwrap().write_at(b"x", 1 << 30).unwrap();
-        let error = read_file(&path, 1 << 20).unwrap_err();
-        let error = format!("{error:?}");
-        assert!(error.contains("prices.csv is larger than 1 MiB: split it"), "{error}");
-    }
+fn about(file: &Path, error: &Error) -> Failure {
+    Failure::usage(format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+#[path = "input_file_tests.rs"]
+mod tests;

@@ -83,7 +83,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// A table with headings; each column is as wide as its widest cell.
+/// A table with headings, in which an underscore is a blank; each column is as wide as its widest cell.
 pub(crate) struct TextTable {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
@@ -91,7 +91,8 @@ pub(crate) struct TextTable {
 
 impl TextTable {
     pub(crate) fn new(columns: &[(&str, Align)]) -> TextTable {
-        let columns = columns.iter().map(|(name, align)| (name.to_uppercase(), *align)).collect();
+        let columns =
+            columns.iter().map(|(name, align)| (name.replace('_', " ").to_uppercase(), *align)).collect();
         TextTable { columns, rows: Vec::new() }
     }
 

@@ -44,7 +44,7 @@ pub(crate) async fn apply(
     for warning in &plan.warnings {
         tracing::warn!("{warning}");
     }
-    for Change { kind, name, effect, left } in &plan.changes {
+    for Change { kind, name, effect, left, .. } in &plan.changes {
         if effect.is_change() {
             tracing::info!(%kind, name, effect = effect.as_str(), "Provisioned");
         }

@@ -7,12 +7,12 @@ use crate::entry::names::NameForm;
 use crate::entry::plan::Plan;
 use crate::entry::{checks, values};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use crate::sender::WantedSender;
 use hermod_domain::catalogue::{
     Account, Countries, PreviousSecret, SenderEntry, SenderState, Terms, Tier, Webhooks,
 };
-use hermod_domain::ids::AccountId;
+use hermod_domain::ids::{AccountId, PriceListId};
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::Country;
 use hermod_domain::operator_role::OperatorPermission;
@@ -55,6 +55,9 @@ pub struct WantedAccount {
     /// The payment terms shown to the customer. Default: postpaid with a credit limit, else prepaid.
     #[schema(value_type = Option<String>, pattern = "^(prepaid|postpaid)$")]
     pub terms: Option<Terms>,
+    /// The price list whose prices it pays, beside its own; in its currency. Default: the general prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_list: Option<String>,
     /// The customer's identity was verified. Required before anything can be sent.
     #[serde(default)]
     pub verified: bool,
@@ -125,13 +128,25 @@ impl FileEntry for WantedAccount {
         "Accounts of customers. One that was never used can be removed; close any other.";
     const NAME_FORM: NameForm = NameForm::of_word("The name of the account.", "shop");
     const INSTEAD_OF_REMOVING: Option<&'static str> = Some("set closed = true instead");
-    const COLUMNS: &'static [&'static str] =
-        &["currency", "credit_limit", "minimum", "terms", "verified", "countries", "closed", "suspended"];
+    const COLUMNS: &'static [&'static str] = &[
+        "currency",
+        "credit_limit",
+        "minimum",
+        "terms",
+        "price_list",
+        "verified",
+        "countries",
+        "closed",
+        "suspended",
+    ];
+    // The list's name is for operators; its prices stand in the portal.
+    const PRIVATE: &'static [&'static str] = &["price_list"];
     const SECRET: Option<&'static str> = Some("webhook_secret");
     const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
     const CHANGED_WITH: OperatorPermission = OperatorPermission::Accounts;
     const FIELDS_CHANGED_WITH: &'static [(&'static str, OperatorPermission)] = &[
         ("opening_balance", OperatorPermission::Money),
+        ("price_list", OperatorPermission::Money),
         ("senders", OperatorPermission::Customers),
         ("webhook_secret", OperatorPermission::Operations),
     ];
@@ -141,7 +156,7 @@ impl FileEntry for WantedAccount {
         self.name.clone()
     }
 
-    fn document(&self, draft: &mut Draft<'_>, before: Option<&Account>) -> Result<Account, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&Account>) -> ProvisionResult<Account> {
         let WantedAccount {
             name,
             currency,
@@ -149,6 +164,7 @@ impl FileEntry for WantedAccount {
             credit_limit,
             minimum,
             terms,
+            price_list,
             verified,
             countries,
             countries_off,
@@ -185,6 +201,8 @@ impl FileEntry for WantedAccount {
                 draft.open_account(id, *opening_balance);
             }
         }
+        let wanted_by = format!("account \"{name}\"");
+        let price_list = draft.find_optional(Kind::PriceList, price_list.as_deref(), &wanted_by)?;
         let webhooks = webhooks_document(self, before.and_then(|before| before.webhooks.as_ref()), draft)?;
         Ok(Account {
             currency,
@@ -192,6 +210,7 @@ impl FileEntry for WantedAccount {
             minimum: *minimum,
             verified: *verified,
             terms: *terms,
+            price_list: price_list.map(PriceListId::new),
             countries: countries.clone(),
             countries_off: countries_off.clone(),
             closed: *closed,
@@ -205,13 +224,14 @@ impl FileEntry for WantedAccount {
         })
     }
 
-    fn shown(name: &str, document: Account, _: &EntryNames) -> WantedAccount {
+    fn shown(name: &str, document: Account, names: &EntryNames) -> WantedAccount {
         let Account {
             currency,
             credit_limit,
             minimum,
             verified,
             terms,
+            price_list,
             countries,
             countries_off,
             closed,
@@ -232,6 +252,7 @@ impl FileEntry for WantedAccount {
             credit_limit,
             minimum,
             terms,
+            price_list: price_list.map(|list| names.of(Kind::PriceList, list.get())),
             verified,
             countries,
             countries_off,
@@ -276,11 +297,7 @@ impl FileEntry for WantedAccount {
 impl WantedAccount {
     /// Approves the senders listed in the account entry. A sender that the operator blocked stays blocked, because a
     /// file may be applied at every start. Senders of a file are compared three-way like any of its entries.
-    pub(crate) fn approve_senders(
-        &self,
-        draft: &mut Draft<'_>,
-        of_file: bool,
-    ) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn approve_senders(&self, draft: &mut Draft<'_>, of_file: bool) -> ProvisionResult<()> {
         if !draft.has(Kind::Account, &self.name) {
             // It was removed, and the file does not create it again.
             return Ok(());
@@ -348,7 +365,7 @@ fn webhooks_document(
     wanted: &WantedAccount,
     before: Option<&Webhooks>,
     draft: &mut Draft<'_>,
-) -> Result<Option<Webhooks>, ProvisionRefusal> {
+) -> ProvisionResult<Option<Webhooks>> {
     let WantedAccount { name, dlr_webhook, inbound_webhook, webhook_secret: secret, .. } = wanted;
     let what = format!("account \"{name}\"");
     let stored =
@@ -417,7 +434,7 @@ pub fn rotate(
     account: &str,
     step: &Rotation,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let rules = AddressRules::default();
     let mut draft = Draft::over(rows, pepper, &rules, now)?;
     let what = format!("account \"{account}\"");

@@ -2,7 +2,7 @@
 
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::Alarm;
@@ -82,7 +82,7 @@ pub struct AcknowledgedView {
 }
 
 /// Lists the alarms of all nodes.
-pub async fn list_alarms(gateway: &Gateway, query: &AlarmsQuery) -> Result<AlarmsView, OperatorRefusal> {
+pub async fn list_alarms(gateway: &Gateway, query: &AlarmsQuery) -> Result<AlarmsView> {
     let mut view = alarms_here(gateway, query);
     let mut answers = query_others(gateway, NodeQuery::Alarms { carrier: query.carrier.clone() }).await;
     view.items.extend(answers.read().into_iter().flat_map(|AlarmsView { items, .. }| items));
@@ -100,10 +100,7 @@ pub(crate) fn alarms_here(gateway: &Gateway, query: &AlarmsQuery) -> AlarmsView 
 }
 
 /// Removes alarms from the list, on all nodes. A condition that persists raises its alarm again.
-pub async fn acknowledge_alarms(
-    gateway: &Gateway,
-    query: &AlarmsQuery,
-) -> Result<AcknowledgedView, OperatorRefusal> {
+pub async fn acknowledge_alarms(gateway: &Gateway, query: &AlarmsQuery) -> Result<AcknowledgedView> {
     let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(gateway, query);
     let all = NodeQuery::AcknowledgeAlarms { carrier: query.carrier.clone() };
     let mut answers = query_others(gateway, all).await;

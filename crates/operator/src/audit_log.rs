@@ -3,9 +3,9 @@
 use crate::find::{account_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::time;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use crate::views::masking::{NamesHandsets, texts_masked};
-use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use crate::views::paging::{Limit, Page, RowNumber, paged};
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
@@ -85,19 +85,10 @@ fn or_empty(detail: Value) -> Value {
     if detail.is_object() { detail } else { Value::Object(Map::new()) }
 }
 
-impl Paged for AuditRowView {
-    type Cursor = u64;
-
-    fn cursor(&self) -> u64 {
-        self.number
-    }
-}
+paged!(AuditRowView, u64, |row| row.number);
 
 /// Lists changes, the newest first.
-pub async fn list_audit_log(
-    gateway: &Gateway,
-    query: AuditLogQuery,
-) -> Result<Page<AuditRowView>, OperatorRefusal> {
+pub async fn list_audit_log(gateway: &Gateway, query: AuditLogQuery) -> Result<Page<AuditRowView>> {
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let since = query.since.filter(|text| !text.is_empty());
     let since = since.map(|text| time("since", &text, gateway.clock.now())).transpose()?;

@@ -5,7 +5,7 @@ use crate::carrier::views::{LastErrorView, tenths};
 use crate::find::{account_name, find_account, find_node};
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
@@ -84,16 +84,16 @@ impl BindView {
         BindView {
             number: bind.number,
             node: None,
-            system_id: bind.system_id.to_string(),
+            system_id: bind.began.system_id.to_string(),
             account,
-            address: bind.peer.to_string(),
-            kind: bind.kind.as_str().to_owned(),
-            version: if bind.is_3_4 { "3.4" } else { "3.3" }.to_owned(),
-            tls: bind.tls,
-            address_range: bind.address_range,
-            since: bind.since.to_iso(),
-            for_s: now.since(bind.since).as_secs(),
-            window: bind.window,
+            address: bind.began.peer.to_string(),
+            kind: bind.began.kind.as_str().to_owned(),
+            version: if bind.began.is_3_4 { "3.4" } else { "3.3" }.to_owned(),
+            tls: bind.began.tls,
+            address_range: bind.began.address_range,
+            since: bind.began.now.to_iso(),
+            for_s: now.since(bind.began.now).as_secs(),
+            window: bind.began.window,
             window_in: bind.window_in,
             window_out: bind.window_out,
             submits_per_second: tenths(bind.submits_per_10_s),
@@ -120,7 +120,7 @@ pub struct UnbindView {
 }
 
 /// Lists live binds of all nodes, the oldest first.
-pub async fn list_binds(gateway: &Gateway, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
+pub async fn list_binds(gateway: &Gateway, query: &BindsQuery) -> Result<BindsView> {
     let mut view = list_here(gateway, query).await?;
     let BindsQuery { system_id, account } = query.clone();
     let mut answers = query_others(gateway, NodeQuery::Binds { system_id, account }).await;
@@ -131,18 +131,18 @@ pub async fn list_binds(gateway: &Gateway, query: &BindsQuery) -> Result<BindsVi
 }
 
 /// Lists the live binds of this node.
-pub(crate) async fn list_here(gateway: &Gateway, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
+pub(crate) async fn list_here(gateway: &Gateway, query: &BindsQuery) -> Result<BindsView> {
     let account = query.account.as_deref().map(|name| find_account(gateway, name)).transpose()?;
     let binds = gateway.binds.show(gateway.clock.moment()).into_iter();
     let wanted = binds.filter(|bind| {
-        account.is_none_or(|account| bind.account == account)
-            && query.system_id.as_deref().is_none_or(|system_id| *bind.system_id == *system_id)
+        account.is_none_or(|account| bind.began.account == account)
+            && query.system_id.as_deref().is_none_or(|system_id| *bind.began.system_id == *system_id)
     });
     let (now, node) = (gateway.clock.now(), own_name(gateway));
     let mut items = Vec::new();
     for bind in wanted {
-        let receipts_waiting = gateway.store.reports().waiting(bind.connection).await?;
-        let account = account_name(gateway, bind.account);
+        let receipts_waiting = gateway.store.reports().waiting(bind.began.connection).await?;
+        let account = account_name(gateway, bind.began.account);
         let view = BindView::new(bind, account, receipts_waiting, now);
         items.push(BindView { node: node.clone(), ..view });
     }
@@ -150,11 +150,7 @@ pub(crate) async fn list_here(gateway: &Gateway, query: &BindsQuery) -> Result<B
 }
 
 /// Sends unbind to a customer, which may bind again at once.
-pub async fn unbind(
-    gateway: &Acting,
-    number: &str,
-    query: &UnbindQuery,
-) -> Result<UnbindView, OperatorRefusal> {
+pub async fn unbind(gateway: &Acting, number: &str, query: &UnbindQuery) -> Result<UnbindView> {
     if let Some(node) = &query.node {
         let node = find_node(gateway, node)?;
         if !node.is_this {
@@ -163,18 +159,15 @@ pub async fn unbind(
     }
     let bind = number.parse().ok().and_then(|number| gateway.binds.find(number));
     let bind = bind.ok_or_else(|| OperatorRefusal::no_such("bind", number))?;
-    let detail = json!({ "system_id": bind.system_id().to_string(), "peer": bind.peer().to_string() });
+    let detail =
+        json!({ "system_id": bind.began.system_id.to_string(), "peer": bind.began.peer.to_string() });
     gateway.audited(None, "bind.unbind", number, &detail).note_in_audit_log().await?;
     bind.order(Order::Unbind);
-    tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = bind.number(), "Unbound by the operator");
-    Ok(UnbindView { bind: bind.number() })
+    tracing::info!(system_id = %bind.began.system_id, peer = %bind.began.peer, bind = bind.number, "Unbound by the operator");
+    Ok(UnbindView { bind: bind.number })
 }
 
-async fn unbind_elsewhere(
-    gateway: &Acting,
-    node: &NodeInfo,
-    number: &str,
-) -> Result<UnbindView, OperatorRefusal> {
+async fn unbind_elsewhere(gateway: &Acting, node: &NodeInfo, number: &str) -> Result<UnbindView> {
     let no_such = || OperatorRefusal::no_such("bind", number);
     let bind: u64 = number.parse().map_err(|_| no_such())?;
     gateway.audited(None, "bind.unbind", number, &json!({ "node": node.name })).note_in_audit_log().await?;

@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, names, values};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::block::{BlockDirection, BlockedNumbers, NumberList, NumberRange};
 use hermod_domain::catalogue::BlockEntry;
 use hermod_domain::operator_role::OperatorPermission;
@@ -19,12 +19,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 #[schema(as = Block)]
 pub struct WantedBlock {
-    #[serde(
-        default,
-        deserialize_with = "values::number_prefix",
-        serialize_with = "values::prefix_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "values::number_prefix", skip_serializing_if = "Option::is_none")]
     /// The first digits of the numbers, or one whole number; `*` is every number.
     #[schema(value_type = Option<String>, pattern = r"^(\*|\+?[0-9]{1,15})$", examples("49900"))]
     pub prefix: Option<Prefix>,
@@ -47,12 +42,7 @@ pub struct WantedBlock {
     #[serde(default, deserialize_with = "checks::block_reason", skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 200, examples("Fraud in ticket 4711."))]
     pub reason: Option<String>,
-    #[serde(
-        default,
-        deserialize_with = "values::when",
-        serialize_with = "values::when_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "values::when", skip_serializing_if = "Option::is_none")]
     /// It no longer applies from this day or time on.
     #[schema(value_type = Option<String>, examples("2027-01-01"))]
     pub until: Option<Timestamp>,
@@ -83,11 +73,7 @@ impl FileEntry for WantedBlock {
         names::read_block(name)
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&BlockEntry>,
-    ) -> Result<BlockEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&BlockEntry>) -> ProvisionResult<BlockEntry> {
         let what = format!("block \"{}\"", self.name());
         let numbers = self.numbers();
         let numbers = numbers

@@ -6,7 +6,7 @@ use crate::entry::names::NameForm;
 use crate::entry::plan::{FieldChange, previous_changes};
 use crate::entry::{checks, names, values};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::{
     AllowList, BINDS_DEFAULT, BindTypes, CodingZero, Connection, InboundForm, SmppAccess, WINDOW_DEFAULT,
 };
@@ -157,11 +157,7 @@ impl FileEntry for WantedConnection {
         self.name.clone()
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        before: Option<&Connection>,
-    ) -> Result<Connection, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&Connection>) -> ProvisionResult<Connection> {
         let WantedConnection {
             name,
             account,
@@ -289,7 +285,7 @@ fn smpp_access(
     what: &str,
     before: Option<&SmppAccess>,
     draft: &mut Draft<'_>,
-) -> Result<Option<SmppAccess>, ProvisionRefusal> {
+) -> ProvisionResult<Option<SmppAccess>> {
     let Some(system_id) = &wanted.system_id else {
         let sentence = "has a password and no system_id; name both, or neither";
         return wanted.password.as_ref().map_or(Ok(None), |_| Err(ProvisionRefusal::about(what, sentence)));
@@ -327,7 +323,7 @@ fn password_hash(
     what: &str,
     before: Option<&SmppAccess>,
     draft: &mut Draft<'_>,
-) -> Result<String, ProvisionRefusal> {
+) -> ProvisionResult<String> {
     let pepper = draft.pepper;
     let hash = |password: &Secret| {
         let hash = passwords::hash(pepper, password.reveal());

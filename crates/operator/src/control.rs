@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::names::NameForm;
 use crate::entry::{checks, values};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::ControlEntry;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;
@@ -105,11 +105,7 @@ impl FileEntry for WantedControl {
         self.name.clone()
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&ControlEntry>,
-    ) -> Result<ControlEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&ControlEntry>) -> ProvisionResult<ControlEntry> {
         let WantedControl {
             name,
             account,

@@ -1,6 +1,6 @@
 //! CSV as RFC 4180 says, safe to open in a spreadsheet.
 //!
-//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and customers
+//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or the end of a line, and customers
 //! choose some of the texts. Such a text gets an apostrophe in front. Phone numbers are written without their plus, because
 //! an apostrophe before each would be in the way of every look-up. [`unguarded`] takes the apostrophe away again.
 
@@ -64,10 +64,13 @@ pub fn push_row(csv: &mut String, cells: &[Cell<'_>]) {
     csv.push_str("\r\n");
 }
 
+/// The first characters of formulas. Spreadsheets take the wide ones of East Asian keyboards for the others.
+const FORMULA_STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
 /// Whether a spreadsheet would run a text as a formula, or would if its apostrophes were taken away: a text that has one of its
 /// own gets another, so that each cell stands for one text.
 fn is_formula(text: &str) -> bool {
-    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
+    text.trim_start_matches('\'').starts_with(FORMULA_STARTS)
 }
 
 /// Returns the text that a cell was written for.

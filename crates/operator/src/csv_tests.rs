@@ -18,6 +18,9 @@ fn cells_that_a_spreadsheet_would_run_are_guarded() {
         ("\t=1", "'\t=1"),
         ("\r=1", "\"'\r=1\""),
         ("=\"a\",1", "\"'=\"\"a\"\",1\""),
+        ("\n=1", "\"'\n=1\""),
+        ("＝1+1", "'＝1+1"),
+        ("＠SUM(A1)", "'＠SUM(A1)"),
         ("Shop", "Shop"),
         ("a=b", "a=b"),
         ("", ""),
@@ -28,7 +31,7 @@ fn cells_that_a_spreadsheet_would_run_are_guarded() {
 
 #[test]
 fn unguarded_cell_is_the_text_it_was_written_for() {
-    for text in ["=1+1", "+4915112345678", "'=1", "''=1", "'Shop'", "'", "", "-", "a=b"] {
+    for text in ["=1+1", "+4915112345678", "'=1", "''=1", "＋1", "'－1", "'Shop'", "'", "", "-", "a=b"] {
         assert_eq!(unguarded(&row(&[Cell::Text(text)])), text, "{text:?}");
     }
 }

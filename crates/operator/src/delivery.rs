@@ -1,12 +1,9 @@
 //! Deliveries: statistics by carrier and destination, and receipts that matched no part.
 
-use crate::find::carrier_name;
-use crate::find::find_carrier;
-use crate::http::routes::Routes;
-use crate::http::routes::doc;
-use crate::input::invalid;
-use crate::input::one_of;
-use crate::refusal::OperatorRefusal;
+use crate::find::{carrier_name, find_carrier};
+use crate::http::routes::{Routes, doc};
+use crate::input::{invalid, one_of};
+use crate::refusal::Result;
 use crate::views::masking::HandsetNumber;
 use crate::views::paging::Limit;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
@@ -231,10 +228,7 @@ struct Group {
 }
 
 /// Returns delivery statistics of the last days, today included, the largest group first.
-pub async fn list_deliveries(
-    gateway: &Gateway,
-    query: DeliveriesQuery,
-) -> Result<DeliveriesView, OperatorRefusal> {
+pub async fn list_deliveries(gateway: &Gateway, query: DeliveriesQuery) -> Result<DeliveriesView> {
     let days = query.days.unwrap_or(DAYS_DEFAULT);
     if !(1..=DAYS_MAX).contains(&days) {
         return Err(invalid("days", format!("\"{days}\" is not a number from 1 to {DAYS_MAX}")));
@@ -281,7 +275,7 @@ pub async fn list_unmatched_receipts(
     gateway: &Gateway,
     carrier: &str,
     query: &ReceiptsQuery,
-) -> Result<UnmatchedReceiptsView, OperatorRefusal> {
+) -> Result<UnmatchedReceiptsView> {
     let limit = Limit::of(query.limit);
     let id = find_carrier(gateway, carrier)?;
     let ids = gateway.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();

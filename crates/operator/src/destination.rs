@@ -6,7 +6,7 @@ use crate::find::find_account;
 use crate::input::invalid;
 use crate::kind::Kind;
 use crate::lookup::explain::unmentioned_sender;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::setup::use_cases::change_entry;
 use crate::views::amount::Amount;
 use hermod_domain::area::Area;
@@ -15,7 +15,6 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Destination, Numbers};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::price::PriceQuery;
 use hermod_domain::route::RouteQuery;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -95,7 +94,7 @@ pub struct NextPriceView {
 const CHANGES_MAX: usize = 8;
 
 /// Lists all countries with their prices and coverage for an account.
-pub fn list_destinations(gateway: &Gateway, account: &str) -> Result<DestinationsView, OperatorRefusal> {
+pub fn list_destinations(gateway: &Gateway, account: &str) -> Result<DestinationsView> {
     let id = find_account(gateway, account)?;
     let catalogue = gateway.catalogue();
     let view = catalogue.account(id).ok_or_else(|| OperatorRefusal::no_such("account", account))?;
@@ -121,7 +120,7 @@ pub fn list_destinations(gateway: &Gateway, account: &str) -> Result<Destination
 
 /// Returns a number of every network, and of every prefix that a price or a route names.
 fn examples(catalogue: &Catalogue, view: &AccountView) -> Vec<(Destination<'static>, Msisdn)> {
-    let priced = view.prices().entries().map(|entry| entry.area);
+    let priced = view.prices().entries().map(|(area, _)| area);
     let routed = catalogue.routes().entries().iter().map(|(scope, _)| scope.area);
     let prefixes: BTreeSet<u64> = priced
         .chain(routed)
@@ -153,8 +152,8 @@ impl LookUp<'_> {
         account: AccountId,
         now: Timestamp,
     ) -> LookUp<'a> {
-        let later = view.prices().entries().map(|entry| entry.from).filter(|from| *from > now);
-        let changes: BTreeSet<Timestamp> = later.collect();
+        let changes = view.prices().entries().flat_map(|(_, price)| [Some(price.from), price.until]);
+        let changes: BTreeSet<Timestamp> = changes.flatten().filter(|at| *at > now).collect();
         LookUp {
             catalogue,
             view,
@@ -183,24 +182,12 @@ impl LookUp<'_> {
     }
 
     fn price(&self, destination: &Destination<'static>, to: Msisdn, now: Timestamp) -> Option<Money> {
-        let query = PriceQuery {
-            to,
-            network: destination.network,
-            mcc: destination.mcc(),
-            country: destination.country,
-            now,
-        };
-        self.view.prices().find(query).map(|found| found.price.per_part)
+        self.view.prices().find(to, destination, now)?.price.value
     }
 }
 
 /// Switches a country of an account on or off, as the customer decides among those that the operator permits.
-pub async fn switch_country(
-    gateway: &Acting,
-    account: &str,
-    country: &str,
-    is_on: bool,
-) -> Result<(), OperatorRefusal> {
+pub async fn switch_country(gateway: &Acting, account: &str, country: &str, is_on: bool) -> Result<()> {
     let country = Country::parse(country).map_err(|refusal| invalid("country", refusal))?;
     let id = find_account(gateway, account)?;
     let catalogue = gateway.catalogue();

@@ -1,7 +1,7 @@
 //! Exports: CSV files that are read page by page while they are sent, a few at a time, and files of the setup, made as a whole.
 
 use crate::csv::push_headings;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, stream};
 use hermod_gateway::gateway::Gateway;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) const PAGE_ROWS: u32 = 1_000;
 
 /// Whether another page may follow.
-pub(crate) type PageRead<'a> = BoxFuture<'a, Result<bool, OperatorRefusal>>;
+pub(crate) type PageRead<'a> = BoxFuture<'a, Result<bool>>;
 
 /// What an export reads.
 pub(crate) trait Pages: Send + 'static {
@@ -58,7 +58,7 @@ impl Rows {
         scope: Scope,
         headings: &[&str],
         pages: impl Pages,
-    ) -> Result<Rows, OperatorRefusal> {
+    ) -> Result<Rows> {
         let slot = gateway
             .exports
             .take(scope)
@@ -101,14 +101,14 @@ impl Rows {
     }
 
     /// Returns the next piece of the file, which may be empty; none at its end.
-    async fn next(&mut self) -> Result<Option<String>, OperatorRefusal> {
+    async fn next(&mut self) -> Result<Option<String>> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.read().await,
         }
     }
 
-    async fn read(&mut self) -> Result<Option<String>, OperatorRefusal> {
+    async fn read(&mut self) -> Result<Option<String>> {
         let Some(pages) = &mut self.pages else { return Ok(None) };
         let mut csv = String::new();
         if !pages.read(&self.gateway, &mut csv).await? {

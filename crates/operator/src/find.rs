@@ -1,23 +1,23 @@
 //! Finds accounts, nodes, connections and carriers by their names, and their names by ids.
 
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_gateway::gateway::Gateway;
 use hermod_store::NodeInfo;
 
-pub(crate) fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, OperatorRefusal> {
+pub(crate) fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId> {
     let catalogue = gateway.catalogue();
     let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
     found.ok_or_else(|| OperatorRefusal::no_such("account", name))
 }
 
-pub(crate) fn find_connection(gateway: &Gateway, name: &str) -> Result<ConnectionId, OperatorRefusal> {
+pub(crate) fn find_connection(gateway: &Gateway, name: &str) -> Result<ConnectionId> {
     let found = gateway.catalogue().connection_by_name(name);
     found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
 }
 
-pub(crate) fn find_node(gateway: &Gateway, name: &str) -> Result<NodeInfo, OperatorRefusal> {
+pub(crate) fn find_node(gateway: &Gateway, name: &str) -> Result<NodeInfo> {
     let found = gateway.store.cluster().nodes().into_iter().find(|node| node.name == name && node.is_alive);
     found.ok_or_else(|| OperatorRefusal::no_such("node", name))
 }
@@ -43,7 +43,7 @@ pub(crate) fn carrier_name(catalogue: &Catalogue, id: CarrierId) -> String {
     known.map_or_else(|| id.to_string(), |(_, name, _)| name.clone())
 }
 
-pub(crate) fn find_carrier(gateway: &Gateway, name: &str) -> Result<CarrierId, OperatorRefusal> {
+pub(crate) fn find_carrier(gateway: &Gateway, name: &str) -> Result<CarrierId> {
     let catalogue = gateway.catalogue();
     let found = catalogue.carriers().iter().find(|(_, known, _)| known == name).map(|(id, ..)| *id);
     found.ok_or_else(|| OperatorRefusal::no_such("carrier", name))

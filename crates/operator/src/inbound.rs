@@ -4,9 +4,9 @@ use crate::author::Acting;
 use crate::find::{account_name, carrier_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::invalid;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::masking::{HandsetNumber, MessageText};
-use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use crate::views::paging::{Limit, Page, RowNumber, paged};
 use hermod_domain::ids::MessageId;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::receipt::ReportStatus;
@@ -40,13 +40,7 @@ pub struct UnassignedView {
     pub received_at: String,
 }
 
-impl Paged for UnassignedView {
-    type Cursor = String;
-
-    fn cursor(&self) -> String {
-        self.message_id.clone()
-    }
-}
+paged!(UnassignedView, String, |row| row.message_id.clone());
 
 impl UnassignedView {
     pub fn new(message: UnassignedMo, carrier: String) -> UnassignedView {
@@ -115,13 +109,7 @@ pub struct GivenUpView {
     pub why: String,
 }
 
-impl Paged for GivenUpView {
-    type Cursor = u64;
-
-    fn cursor(&self) -> u64 {
-        self.number
-    }
-}
+paged!(GivenUpView, u64, |row| row.number);
 
 impl GivenUpView {
     pub fn new(report: &GivenUpReport, account: String, system_id: Option<String>) -> GivenUpView {
@@ -144,10 +132,7 @@ impl GivenUpView {
 }
 
 /// Lists reports that were not delivered to customers' binds, the oldest first.
-pub async fn list_given_up(
-    gateway: &Gateway,
-    query: GivenUpQuery,
-) -> Result<Page<GivenUpView>, OperatorRefusal> {
+pub async fn list_given_up(gateway: &Gateway, query: GivenUpQuery) -> Result<Page<GivenUpView>> {
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let limit = Limit::of(query.limit);
     let after = query.after.map(|after| ReportId(after.into()));
@@ -162,10 +147,7 @@ pub async fn list_given_up(
 }
 
 /// Lists MO messages that belong to no account, the oldest first.
-pub async fn list_unassigned(
-    gateway: &Gateway,
-    query: UnassignedQuery,
-) -> Result<Page<UnassignedView>, OperatorRefusal> {
+pub async fn list_unassigned(gateway: &Gateway, query: UnassignedQuery) -> Result<Page<UnassignedView>> {
     let parse = |text: String| {
         let wrong = || invalid("after", format!("\"{text}\" is not the next of an earlier page"));
         MessageId::parse(&text).ok_or_else(wrong)
@@ -182,11 +164,7 @@ pub async fn list_unassigned(
 }
 
 /// Assigns an MO message to an account, which receives it like any other.
-pub async fn assign_inbound(
-    gateway: &Acting,
-    message: &str,
-    request: AssignRequest,
-) -> Result<AssignedView, OperatorRefusal> {
+pub async fn assign_inbound(gateway: &Acting, message: &str, request: AssignRequest) -> Result<AssignedView> {
     let missing = || OperatorRefusal::NotFound(format!("there is no unassigned message {message}"));
     let id = MessageId::parse(message).ok_or_else(missing)?;
     let account = find_account(gateway, &request.account)?;

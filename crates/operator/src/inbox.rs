@@ -1,7 +1,7 @@
 //! The MO messages of an account as threads: those between one handset and one number of ours. MO messages are stored in the
 //! order in which they came, so threads are looked for in the newest few thousand, then in older ones.
 
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
 use hermod_gateway::gateway::Gateway;
@@ -70,7 +70,7 @@ pub async fn list_threads(
     account: AccountId,
     cursor: InboxCursor,
     rows: usize,
-) -> Result<InboxThreads, OperatorRefusal> {
+) -> Result<InboxThreads> {
     let looked_at = gateway.store.inbound().parties(account, cursor.slice, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = page_of_threads(&looked_at, cursor, rows);
     let counts: HashMap<u64, usize> = shown.iter().copied().collect();
@@ -137,7 +137,7 @@ pub async fn show_thread(
     id: u64,
     before: Option<u64>,
     rows: usize,
-) -> Result<ThreadMessages, OperatorRefusal> {
+) -> Result<ThreadMessages> {
     let found = find_inbound(gateway, account, id).await?;
     let looked_at = gateway.store.inbound().parties(account, before, INBOUND_LOOKED_AT_MAX).await?;
     let (shown, next) = thread_in(&looked_at, &found, rows);
@@ -158,22 +158,14 @@ fn thread_in(looked_at: &[InboundParties], of: &InboundRecord, rows: usize) -> (
 }
 
 /// Returns an MO message of an account.
-pub async fn find_inbound(
-    gateway: &Gateway,
-    account: AccountId,
-    id: u64,
-) -> Result<InboundRecord, OperatorRefusal> {
+pub async fn find_inbound(gateway: &Gateway, account: AccountId, id: u64) -> Result<InboundRecord> {
     let found = gateway.store.inbound().records(account, vec![id]).await?;
     let missing = || OperatorRefusal::NotFound(format!("there is no MO message {id}"));
     found.into_iter().next().ok_or_else(missing)
 }
 
 /// Reads MO messages and how they were delivered.
-async fn read_messages(
-    gateway: &Gateway,
-    account: AccountId,
-    ids: Vec<u64>,
-) -> Result<Vec<InboxMessage>, OperatorRefusal> {
+async fn read_messages(gateway: &Gateway, account: AccountId, ids: Vec<u64>) -> Result<Vec<InboxMessage>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -193,10 +185,7 @@ async fn read_messages(
 }
 
 /// Returns the states of the newest webhook events about MO messages.
-async fn webhook_states(
-    gateway: &Gateway,
-    account: AccountId,
-) -> Result<HashMap<MessageId, WebhookStatus>, OperatorRefusal> {
+async fn webhook_states(gateway: &Gateway, account: AccountId) -> Result<HashMap<MessageId, WebhookStatus>> {
     let filter = WebhookFilter { kind: Some(WebhookKind::Inbound), status: None };
     let events = gateway.store.webhooks().list(account, filter, None, PAGE_ROWS_MAX).await?;
     Ok(events.into_iter().map(|event| (event.message, event.state.status())).collect())
@@ -210,7 +199,7 @@ struct BindStates {
 
 impl BindStates {
     /// Returns none if no connection of the account can receive MO messages.
-    async fn read(gateway: &Gateway, account: AccountId) -> Result<Option<BindStates>, OperatorRefusal> {
+    async fn read(gateway: &Gateway, account: AccountId) -> Result<Option<BindStates>> {
         let catalogue = gateway.catalogue();
         let own = catalogue.connections_of(account).into_iter().map(|(id, ..)| id);
         let receiving: Vec<_> =
@@ -239,19 +228,5 @@ impl BindStates {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thread_is_listed_once_by_its_newest_message() {
-        let parties =
-            |id: u64, from: &str| InboundParties { id, from: from.to_owned(), to: "70707".to_owned() };
-        let looked_at = [parties(9, "+491"), parties(8, "+492"), parties(7, "+491"), parties(2, "+493")];
-        assert_eq!(threads_in(&looked_at), [(9, 2), (8, 1), (2, 1)]);
-        assert_eq!(next_slice(&looked_at), None);
-        let (page, next) = page_of_threads(&looked_at, InboxCursor::default(), 2);
-        assert_eq!((page.len(), next), (2, Some(InboxCursor { slice: None, before: Some(8) })));
-        // The thread of message 7 was on the first page, by its newest message.
-        assert_eq!(page_of_threads(&looked_at, next.unwrap(), 2), (vec![(2, 1)], None));
-    }
-}
+#[path = "inbox_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@ use crate::entry::names::NameForm;
 use crate::entry::plan::{Change, Effect, FieldChange, previous_changes};
 use crate::entry::{checks, documents, values};
 use crate::kind::Kind;
-use crate::refusal::{OperatorRefusal, ProvisionRefusal};
+use crate::refusal::{ProvisionRefusal, ProvisionResult, Result};
 use hermod_domain::catalogue::{AllowList, ApiKey, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::operator_role::OperatorPermission;
@@ -54,12 +54,7 @@ pub struct WantedKey {
     /// The allow-list of addresses and networks; empty: any address.
     #[schema(value_type = Vec<String>)]
     pub allow: AllowList,
-    #[serde(
-        default,
-        deserialize_with = "values::when",
-        serialize_with = "values::when_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "values::when", skip_serializing_if = "Option::is_none")]
     /// The key is invalid from this day or time on.
     #[schema(value_type = Option<String>, examples("2027-12-31"))]
     pub expires_at: Option<Timestamp>,
@@ -76,7 +71,7 @@ pub struct WantedKey {
 const KEYS_PER_ACCOUNT_MAX: usize = 500;
 
 /// Refuses new keys beyond the most that an account may have.
-pub(crate) fn check_number_of_keys(draft: &Draft<'_>) -> Result<(), ProvisionRefusal> {
+pub(crate) fn check_number_of_keys(draft: &Draft<'_>) -> ProvisionResult<()> {
     let is_new_key = |change: &&Change| change.kind == Kind::Key && change.effect == Effect::Created;
     let made: Vec<&str> =
         draft.changes.iter().filter(is_new_key).map(|change| change.name.as_str()).collect();
@@ -119,7 +114,7 @@ impl FileEntry for WantedKey {
         self.key.clone()
     }
 
-    fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> Result<ApiKey, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> ProvisionResult<ApiKey> {
         let WantedKey { key, connection, secret, allow, expires_at, revoked, label } = self;
         let what = format!("key \"{key}\"");
         let connection = draft.find(Kind::Connection, &required(connection, &what, "connection")?, &what)?;
@@ -179,7 +174,7 @@ impl FileEntry for WantedKey {
     }
 }
 
-pub(crate) fn made_secret(what: &str) -> Result<Secret, ProvisionRefusal> {
+pub(crate) fn made_secret(what: &str) -> ProvisionResult<Secret> {
     let made = random_token(MADE_SECRET_CHARS).map(Secret::new);
     made.map_err(|error| ProvisionRefusal::about(what, format!("got no random secret: {error}")))
 }
@@ -191,11 +186,7 @@ const LINES_OF_ACCOUNT: u32 = 500;
 
 /// Returns the last use of a key of an account. `None` if it was not used since the gateway started, and the request log has
 /// no use of it.
-pub async fn last_key_use(
-    gateway: &Gateway,
-    account: AccountId,
-    key: &str,
-) -> Result<Option<KeyUse>, OperatorRefusal> {
+pub async fn last_key_use(gateway: &Gateway, account: AccountId, key: &str) -> Result<Option<KeyUse>> {
     if let Some(used) = gateway.key_uses.last(key) {
         return Ok(Some(used));
     }
@@ -210,7 +201,7 @@ pub async fn last_key_uses(
     gateway: &Gateway,
     account: AccountId,
     keys: &[&str],
-) -> Result<HashMap<String, KeyUse>, OperatorRefusal> {
+) -> Result<HashMap<String, KeyUse>> {
     let known = keys.iter().filter_map(|key| Some(((*key).to_owned(), gateway.key_uses.last(key)?)));
     let mut uses: HashMap<String, KeyUse> = known.collect();
     if uses.len() == keys.len() {

@@ -9,7 +9,10 @@ macro_rules! kinds {
     ($make:ident) => {
         $make! {
             Carrier "carrier" carriers WantedCarrier,
+            Cost "cost" costs WantedCost,
+            ExchangeRate "exchange_rate" exchange_rates WantedExchangeRate,
             Route "route" routes WantedRoute,
+            PriceList "price_list" price_lists WantedPriceList,
             Price "price" prices WantedPrice,
             Account "account" accounts WantedAccount,
             Sender "sender" senders WantedSender,
@@ -31,7 +34,7 @@ macro_rules! make_kind {
     ($($kind:ident $name:tt $list:ident $entry:ident,)*) => {
         /// Stored by name: add kinds, never rename them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-        #[serde(rename_all = "lowercase")]
+        #[serde(rename_all = "snake_case")]
         pub enum Kind {
             $($kind,)*
         }
@@ -60,6 +63,21 @@ impl Kind {
     /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the name in commands: `price-list`.
+    pub fn command(self) -> String {
+        self.as_str().replace('_', "-")
+    }
+
+    /// Returns the list in paths: `price-lists`.
+    pub fn path(self) -> String {
+        self.plural().replace('_', "-")
+    }
+
+    /// Returns the list in sentences: `price lists`.
+    pub fn in_words(self) -> String {
+        self.plural().replace('_', " ")
     }
 
     /// `an account`.

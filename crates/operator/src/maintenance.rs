@@ -4,8 +4,8 @@ use crate::author::Acting;
 use crate::find::find_account;
 use crate::http::routes::{Routes, doc};
 use crate::input::{invalid, number};
-use crate::refusal::OperatorRefusal;
-use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use crate::refusal::{OperatorRefusal, Result};
+use crate::views::paging::{Limit, Page, RowNumber, paged};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::{Erased, SetAside, StoreError, StoredPart};
@@ -89,13 +89,7 @@ pub struct SetAsideView {
     pub part: Option<StoredPartView>,
 }
 
-impl Paged for SetAsideView {
-    type Cursor = i64;
-
-    fn cursor(&self) -> i64 {
-        self.number
-    }
-}
+paged!(SetAsideView, i64, |row| row.number);
 
 /// The columns of a part's row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -124,7 +118,7 @@ impl From<SetAside> for SetAsideView {
 const DATABASE: &str = "hermod.db";
 
 /// Copies the database into a new folder while messages are being sent. Removes the folder on any error.
-pub async fn copy_database(gateway: &Acting, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
+pub async fn copy_database(gateway: &Acting, request: BackupRequest) -> Result<BackupView> {
     let folder = PathBuf::from(request.folder);
     if !folder.is_absolute() {
         return Err(invalid("folder", "must be an absolute path"));
@@ -161,13 +155,13 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Erases a phone number from every message that has ended, of one account or of all.
-pub async fn erase_number(gateway: &Acting, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
+pub async fn erase_number(gateway: &Acting, request: ErasureRequest) -> Result<ErasureView> {
     let number = number(&request.number)?;
     let account = request.account.map(|name| find_account(gateway, &name)).transpose()?;
     // The audit log must not have the number either.
     gateway.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
     let erased = gateway.store.erasures().erase_number(number, account, gateway.clock.now()).await?;
-    gateway.split_messages().forget(number, account);
+    gateway.split_messages.lock().forget(number, account);
     // The log must not have the number.
     tracing::info!(
         messages = erased.messages,
@@ -180,10 +174,7 @@ pub async fn erase_number(gateway: &Acting, request: ErasureRequest) -> Result<E
 }
 
 /// Lists rows of the queue that could not be read, the oldest first.
-pub async fn list_set_aside(
-    gateway: &Gateway,
-    query: SetAsideQuery,
-) -> Result<Page<SetAsideView>, OperatorRefusal> {
+pub async fn list_set_aside(gateway: &Gateway, query: SetAsideQuery) -> Result<Page<SetAsideView>> {
     let limit = Limit::of(query.limit);
     let rows = gateway.store.rows_set_aside().list(query.after.map(|after| after.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))

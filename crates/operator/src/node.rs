@@ -7,7 +7,7 @@ use crate::carrier::use_cases as carriers;
 use crate::find::find_node;
 use crate::http::routes::{Routes, doc};
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::live_status::Order;
@@ -60,13 +60,13 @@ impl From<NodeInfo> for NodeView {
 }
 
 /// Lists the nodes that share the store.
-pub fn list_nodes(gateway: &Gateway) -> Result<NodesView, OperatorRefusal> {
+pub fn list_nodes(gateway: &Gateway) -> Result<NodesView> {
     let items = gateway.store.cluster().nodes().into_iter().map(NodeView::from).collect();
     Ok(NodesView { at: gateway.clock.now().to_iso(), items })
 }
 
 /// Stops a node in order, as SIGTERM does: its links and the engine move to other nodes.
-pub async fn drain_node(gateway: &Acting, name: &str) -> Result<StoppingView, OperatorRefusal> {
+pub async fn drain_node(gateway: &Acting, name: &str) -> Result<StoppingView> {
     let node = find_node(gateway, name)?;
     gateway.audited(None, "node.drain", name, &Value::Null).note_in_audit_log().await?;
     tracing::info!(node = name, "Drained by the operator");

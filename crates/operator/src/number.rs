@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, names};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::ProvisionResult;
 use hermod_domain::catalogue::NumberEntry;
 use hermod_domain::ids::AccountId;
 use hermod_domain::operator_role::OperatorPermission;
@@ -50,11 +50,7 @@ impl FileEntry for WantedNumber {
         names::read_number(name)
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&NumberEntry>,
-    ) -> Result<NumberEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&NumberEntry>) -> ProvisionResult<NumberEntry> {
         let WantedNumber { number, account, keyword } = self;
         let what = format!("number \"{}\"", self.name());
         let account = draft.find(Kind::Account, &required(account, &what, "account")?, &what)?;

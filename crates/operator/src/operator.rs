@@ -6,7 +6,7 @@ use crate::entry::names::NameForm;
 use crate::entry::{checks, values};
 use crate::key::made_secret;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::OperatorEntry;
 use hermod_domain::operator_role::{OperatorPermission, OperatorRole};
 use hermod_domain::time::Timestamp;
@@ -36,12 +36,7 @@ pub struct WantedOperator {
     #[schema(required, value_type = String, pattern = "^(reader|support|finance|operations|admin)$", examples("support"))]
     pub role: Option<OperatorRole>,
     /// The token is invalid from this day or time on. Default: it has no end.
-    #[serde(
-        default,
-        deserialize_with = "values::when",
-        serialize_with = "values::when_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "values::when", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("2027-01-01"))]
     pub until: Option<Timestamp>,
     /// Generated for a new operator if absent; an existing operator keeps its token.
@@ -71,7 +66,7 @@ impl FileEntry for WantedOperator {
         &self,
         draft: &mut Draft<'_>,
         before: Option<&OperatorEntry>,
-    ) -> Result<OperatorEntry, ProvisionRefusal> {
+    ) -> ProvisionResult<OperatorEntry> {
         let WantedOperator { name, role, until, token } = self;
         let what = format!("operator \"{name}\"");
         if before.is_none() && draft.rows_of(Kind::Operator).count() >= OPERATORS_MAX {

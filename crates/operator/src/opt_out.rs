@@ -4,10 +4,10 @@ use crate::author::Acting;
 use crate::find::find_account;
 use crate::http::routes::{Routes, doc};
 use crate::input::{number, words};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::Created;
 use crate::views::masking::HandsetNumber;
-use crate::views::paging::{Limit, Page, Paged};
+use crate::views::paging::{Limit, Page, paged};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
@@ -38,13 +38,7 @@ pub struct OptOutView {
     pub at: String,
 }
 
-impl Paged for OptOutView {
-    type Cursor = String;
-
-    fn cursor(&self) -> String {
-        self.number.to_string()
-    }
-}
+paged!(OptOutView, String, |row| row.number.to_string());
 
 impl From<OptOut> for OptOutView {
     fn from(OptOut { account: _, number, source, how, now }: OptOut) -> OptOutView {
@@ -90,7 +84,7 @@ pub async fn list_opt_outs(
     gateway: &Gateway,
     account: &str,
     query: OptOutsQuery,
-) -> Result<Page<OptOutView>, OperatorRefusal> {
+) -> Result<Page<OptOutView>> {
     let after = query.after.map(|text| number(&text)).transpose()?;
     let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
@@ -99,11 +93,7 @@ pub async fn list_opt_outs(
 }
 
 /// Returns the opt-out of one number; `None` if it has not opted out.
-pub async fn find_opt_out(
-    gateway: &Gateway,
-    account: &str,
-    text: &str,
-) -> Result<Option<OptOutView>, OperatorRefusal> {
+pub async fn find_opt_out(gateway: &Gateway, account: &str, text: &str) -> Result<Option<OptOutView>> {
     let number = number(text)?;
     let id = find_account(gateway, account)?;
     Ok(gateway.store.opt_outs().find(id, number).await?.map(OptOutView::from))
@@ -115,7 +105,7 @@ pub async fn add_opt_out(
     account: &str,
     text: &str,
     request: Option<OptOutRequest>,
-) -> Result<Created<OptOutView>, OperatorRefusal> {
+) -> Result<Created<OptOutView>> {
     let OptOutRequest { how, imported } =
         request.unwrap_or_else(|| OptOutRequest { how: HOW_DEFAULT.to_owned(), imported: false });
     let how = words("how", how, 1, HOW_CHARS_MAX)?;
@@ -133,18 +123,14 @@ pub async fn add_opt_out(
 }
 
 /// Stores an opt-out with its line of the audit log. Returns whether it is new.
-pub(crate) async fn store_opt_out(gateway: &Acting, entry: OptOut) -> Result<bool, OperatorRefusal> {
+pub(crate) async fn store_opt_out(gateway: &Acting, entry: OptOut) -> Result<bool> {
     let detail = json!({ "how": &entry.how, "source": entry.source.as_str() });
     let subject = masked(&entry.number.to_string());
     let audited = gateway.audited(Some(entry.account), "opt_out.create", &subject, &detail);
     Ok(audited.opt_outs().add(entry).await?)
 }
 
-pub async fn remove_opt_out(
-    gateway: &Acting,
-    account: &str,
-    text: &str,
-) -> Result<OptOutRemovedView, OperatorRefusal> {
+pub async fn remove_opt_out(gateway: &Acting, account: &str, text: &str) -> Result<OptOutRemovedView> {
     let number = number(text)?;
     let id = find_account(gateway, account)?;
     let audited = gateway.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);

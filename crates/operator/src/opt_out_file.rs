@@ -9,7 +9,7 @@ use crate::http::response::CSV;
 use crate::http::routes::{Routes, doc};
 use crate::input::words;
 use crate::opt_out::{HOW_CHARS_MAX, store_opt_out};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hermod_domain::ids::AccountId;
 use hermod_domain::operator_role::OperatorPermission;
@@ -70,10 +70,7 @@ pub struct OptOutsImportView {
 }
 
 /// Exports opt-outs in the order of accounts and numbers.
-pub async fn export_opt_outs(
-    gateway: &Arc<Gateway>,
-    query: OptOutsFileQuery,
-) -> Result<Rows, OperatorRefusal> {
+pub async fn export_opt_outs(gateway: &Arc<Gateway>, query: OptOutsFileQuery) -> Result<Rows> {
     let (scope, accounts) = match &query.account {
         Some(name) => {
             let id = find_account(gateway, name)?;
@@ -123,7 +120,7 @@ pub async fn import_opt_outs(
     gateway: &Acting,
     query: &OptOutsImportQuery,
     file: CsvFile,
-) -> Result<OptOutsImportView, OperatorRefusal> {
+) -> Result<OptOutsImportView> {
     let entries = entries_of(gateway, query, &file.0).map_err(|error| match error {
         OperatorRefusal::InvalidCsv(CsvError { line, column, sentence }) => {
             // The columns are in the first line of every piece.
@@ -165,11 +162,7 @@ fn count(rows: usize) -> u64 {
 }
 
 /// Reads the opt-outs of a file, in the order of its rows.
-fn entries_of(
-    gateway: &Acting,
-    query: &OptOutsImportQuery,
-    file: &[u8],
-) -> Result<Vec<OptOut>, OperatorRefusal> {
+fn entries_of(gateway: &Acting, query: &OptOutsImportQuery, file: &[u8]) -> Result<Vec<OptOut>> {
     let CsvTable { columns, rows } = CsvTable::read(file)?;
     if let Some(unknown) = columns.iter().find(|column| !COLUMNS.contains(&column.as_str())) {
         let sentence = format!("there is no such column; there are {}", COLUMNS.join(", "));
@@ -284,21 +277,5 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_with_and_without_plus() {
-        for text in ["4915112345678", "+4915112345678"] {
-            assert_eq!(number_of(text).unwrap().to_string(), "+4915112345678");
-        }
-        let error = number_of("4.91511E+12").unwrap_err();
-        assert!(
-            error.starts_with("\"4.91511E+12\": ") && error.ends_with("format the column as text"),
-            "{error}"
-        );
-        for text in ["", "abc", "++49151123456", "49"] {
-            number_of(text).unwrap_err();
-        }
-    }
-}
+#[path = "opt_out_file_tests.rs"]
+mod tests;

@@ -11,8 +11,8 @@ use crate::carrier::use_cases::empty;
 use crate::carrier::views::QueueView;
 use crate::find::{carrier_name, find_account, find_carrier};
 use crate::http::routes::{Routes, doc};
-use crate::input::{invalid, sender, words};
-use crate::refusal::OperatorRefusal;
+use crate::input::{LOOKED_AT_MAX, invalid, reason_and_limit, sender, words};
+use crate::refusal::Result;
 use crate::views::JsonBody;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -29,13 +29,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Messages that a request looks at, unless it says less, and at most.
-const LOOKED_AT_MAX: u32 = 5_000;
 /// Messages read from a queue at once.
 const PAGE_MESSAGES: u32 = 500;
 /// Ids that a request may name.
 const IDS_MAX: usize = 1_000;
-const REASON_CHARS_MAX: usize = 200;
 const TEXT_CHARS_MAX: usize = 160;
 /// Digits of a phone number without its plus.
 const PREFIX_DIGITS_MAX: usize = 15;
@@ -143,7 +140,7 @@ pub struct CarrierWorkView {
 }
 
 /// Returns what a carrier has to do.
-pub async fn show_work(gateway: &Gateway, name: &str) -> Result<CarrierWorkView, OperatorRefusal> {
+pub async fn show_work(gateway: &Gateway, name: &str) -> Result<CarrierWorkView> {
     let id = find_carrier(gateway, name)?;
     let queues = gateway.store.messages().queues().await?;
     let queue = queues.into_iter().find(|queue| queue.carrier == id).unwrap_or(empty(id));
@@ -155,7 +152,7 @@ pub async fn show_work(gateway: &Gateway, name: &str) -> Result<CarrierWorkView,
 }
 
 /// Lists the queues of all carriers that have had parts since they were set up, and what is held.
-pub async fn list_queues(gateway: &Gateway) -> Result<QueuesView, OperatorRefusal> {
+pub async fn list_queues(gateway: &Gateway) -> Result<QueuesView> {
     let mut queues = gateway.store.messages().queues().await?;
     let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
     queues.sort_by_cached_key(|queue| {
@@ -169,16 +166,9 @@ pub async fn list_queues(gateway: &Gateway) -> Result<QueuesView, OperatorRefusa
 }
 
 /// Holds, releases or cancels waiting messages.
-pub async fn change_queues(
-    gateway: &Acting,
-    request: QueueRequest,
-) -> Result<QueueResultView, OperatorRefusal> {
+pub async fn change_queues(gateway: &Acting, request: QueueRequest) -> Result<QueueResultView> {
     let QueueRequest { action, conditions, reason, dry_run, after, limit } = request;
-    let reason = reason.map(|reason| words("reason", reason, 1, REASON_CHARS_MAX)).transpose()?;
-    let limit = limit.unwrap_or(LOOKED_AT_MAX);
-    if !(1..=LOOKED_AT_MAX).contains(&limit) {
-        return Err(invalid("limit", format!("must be 1 to {LOOKED_AT_MAX}")));
-    }
+    let (reason, limit) = reason_and_limit(reason, limit)?;
     let wanted = Wanted::new(gateway, action, &conditions)?;
     let after = after.as_deref().map(Place::parse).transpose()?;
     if after.is_some() && !wanted.ids.is_empty() {
@@ -237,11 +227,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(
-        gateway: &Gateway,
-        action: QueueAction,
-        conditions: &QueueConditions,
-    ) -> Result<Wanted, OperatorRefusal> {
+    fn new(gateway: &Gateway, action: QueueAction, conditions: &QueueConditions) -> Result<Wanted> {
         let QueueConditions { account, carrier, prefix, sender: from, text, ids, all } = conditions;
         let is_limited = account.is_some() || carrier.is_some() || prefix.is_some() || from.is_some();
         if !(is_limited || text.is_some() || !ids.is_empty() || *all) {
@@ -287,7 +273,7 @@ impl Wanted {
 }
 
 /// The error does not repeat the text: somebody may have written a phone number.
-fn message_id(text: &str) -> Result<MessageId, OperatorRefusal> {
+fn message_id(text: &str) -> Result<MessageId> {
     MessageId::parse(text).ok_or_else(|| invalid("ids", "must be ids of messages, such as 15506713804701696"))
 }
 
@@ -295,7 +281,7 @@ fn begins_with(number: Msisdn, prefix: &str) -> bool {
     prefix.is_empty() || number.digits().starts_with(prefix)
 }
 
-fn prefix_digits(text: &str) -> Result<String, OperatorRefusal> {
+fn prefix_digits(text: &str) -> Result<String> {
     let digits = text.trim_start_matches('+');
     let is_prefix = (1..=PREFIX_DIGITS_MAX).contains(&digits.len())
         && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -315,7 +301,7 @@ struct Place {
 }
 
 impl Place {
-    fn parse(text: &str) -> Result<Place, OperatorRefusal> {
+    fn parse(text: &str) -> Result<Place> {
         let parse = || {
             let mut numbers = text.splitn(3, '.');
             let carrier = CarrierId::new(numbers.next()?.parse().ok()?);
@@ -345,7 +331,7 @@ struct Pass<'a> {
 
 impl Pass<'_> {
     /// Looks at up to `limit` messages after a place, queue by queue.
-    async fn queues(&mut self, after: Option<Place>, limit: u32) -> Result<(), OperatorRefusal> {
+    async fn queues(&mut self, after: Option<Place>, limit: u32) -> Result<()> {
         for carrier in self.wanted.carriers(&self.gateway.catalogue()) {
             let mut upto = match after {
                 Some(place) if carrier < place.carrier => continue,
@@ -388,7 +374,7 @@ impl Pass<'_> {
     }
 
     /// Looks at the messages with these ids.
-    async fn named(&mut self) -> Result<(), OperatorRefusal> {
+    async fn named(&mut self) -> Result<()> {
         let carriers = self.wanted.carriers(&self.gateway.catalogue());
         let mut by_carrier: BTreeMap<CarrierId, Vec<WaitingMessage>> = BTreeMap::new();
         for id in std::mem::take(&mut self.wanted.ids) {
@@ -407,11 +393,7 @@ impl Pass<'_> {
     }
 
     /// Changes those of these messages of a queue that fulfil the conditions.
-    async fn change(
-        &mut self,
-        carrier: CarrierId,
-        mut waiting: Vec<WaitingMessage>,
-    ) -> Result<(), OperatorRefusal> {
+    async fn change(&mut self, carrier: CarrierId, mut waiting: Vec<WaitingMessage>) -> Result<()> {
         waiting.retain(|waiting| self.wanted.includes(waiting));
         if let Some(part) = &self.wanted.text {
             waiting = self.with_text(waiting, part).await?;

@@ -6,7 +6,7 @@ use crate::entry::names::of_route;
 use crate::find::{carrier_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::{invalid, time};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::money::Currency;
@@ -60,12 +60,12 @@ pub(crate) fn whole_ms(time: Duration) -> u64 {
 }
 
 /// Returns the state of the record.
-pub fn record_status(gateway: &Gateway) -> Result<RecordStatusView, OperatorRefusal> {
+pub fn record_status(gateway: &Gateway) -> Result<RecordStatusView> {
     Ok(gateway.store.record().status().into())
 }
 
 /// Makes the record begin again from the message store, while the gateway runs.
-pub async fn rebuild_record(gateway: &Acting) -> Result<RecordStatusView, OperatorRefusal> {
+pub async fn rebuild_record(gateway: &Acting) -> Result<RecordStatusView> {
     gateway.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
     gateway.store.record().rebuild().await?;
     tracing::info!("The operator made the record begin again from the message store");
@@ -133,18 +133,14 @@ impl Names {
 }
 
 /// Returns the scope of a query: one account, or all.
-pub(crate) fn scope_of(gateway: &Gateway, account: Option<&str>) -> Result<Scope, OperatorRefusal> {
+pub(crate) fn scope_of(gateway: &Gateway, account: Option<&str>) -> Result<Scope> {
     account.map_or(Ok(Scope::All), |name| find_account(gateway, name).map(Scope::Account))
 }
 
 type Range = (Option<Timestamp>, Option<Timestamp>);
 
 /// Parses a range of time, which must not be empty.
-pub(crate) fn range_of(
-    since: Option<&str>,
-    until: Option<&str>,
-    now: Timestamp,
-) -> Result<Range, OperatorRefusal> {
+pub(crate) fn range_of(since: Option<&str>, until: Option<&str>, now: Timestamp) -> Result<Range> {
     let from = since.map(|text| time("since", text, now)).transpose()?;
     let until = until.map(|text| time("until", text, now)).transpose()?;
     match (from, until) {
@@ -182,23 +178,5 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_is_a_moment_a_day_or_how_long_ago() {
-        let now = Timestamp::parse("2026-11-16T12:00:00Z").unwrap();
-        for (text, expect) in [
-            ("2h", "2026-11-16T10:00:00Z"),
-            ("7d", "2026-11-09T12:00:00Z"),
-            ("2026-11-15", "2026-11-15T00:00:00Z"),
-            ("2026-11-15T09:30:00+02:00", "2026-11-15T07:30:00Z"),
-            ("2026-11-15T09:30:00 02:00", "2026-11-15T07:30:00Z"),
-        ] {
-            assert_eq!(time("since", text, now).unwrap().to_iso(), expect, "{text}");
-        }
-        let error = time("since", "yesterday", now).unwrap_err().to_string();
-        assert!(error.contains("how long ago such as 30m"), "{error}");
-        assert!(range_of(Some("1h"), Some("2h"), now).is_err());
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

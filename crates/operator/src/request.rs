@@ -6,7 +6,7 @@ use crate::http::response::CSV;
 use crate::http::routes::{Routes, doc};
 use crate::input::{number_in, one_of};
 use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use crate::views::paging::{Limit, RowNumber};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::Msisdn;
@@ -169,10 +169,7 @@ const COUNTED_MAX: u32 = 1_000;
 const KINDS: [RequestKind; 3] = [RequestKind::Http, RequestKind::Submit, RequestKind::Bind];
 
 /// Parses what to look for, and in whose requests.
-fn request_filter(
-    gateway: &Gateway,
-    query: &RequestsQuery,
-) -> Result<(Scope, RequestFilter), OperatorRefusal> {
+fn request_filter(gateway: &Gateway, query: &RequestsQuery) -> Result<(Scope, RequestFilter)> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let kind = query.kind.as_deref().map(|text| one_of("kind", text, KINDS, kind_text)).transpose()?;
     let to = query.to.as_deref().map(|to| number_in("to", to)).transpose()?;
@@ -191,7 +188,7 @@ fn request_filter(
 }
 
 /// Returns a page of the request log, newest first.
-pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestsView, OperatorRefusal> {
+pub async fn list_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestsView> {
     let (scope, filter) = request_filter(gateway, &query)?;
     let before = query.cursor.map(u64::from);
     let page = gateway.store.record().request_log(scope, filter, before, Limit::of(query.limit)).await?;
@@ -209,7 +206,7 @@ pub(crate) async fn count_rejected(
     scope: Scope,
     to: Msisdn,
     (from, until): (Option<Timestamp>, Option<Timestamp>),
-) -> Result<RejectedRequestsView, OperatorRefusal> {
+) -> Result<RejectedRequestsView> {
     let recipient = Some(recipient_digest(&gateway.pepper, to));
     let filter = RequestFilter { recipient, rejected: true, from, until, ..RequestFilter::default() };
     let page = gateway.store.record().request_log(scope, filter, None, COUNTED_MAX).await?;
@@ -220,10 +217,7 @@ pub(crate) async fn count_rejected(
 }
 
 /// Returns the rejected requests by code, with what to do about each.
-pub async fn group_requests(
-    gateway: &Gateway,
-    query: RequestsQuery,
-) -> Result<RequestGroupsView, OperatorRefusal> {
+pub async fn group_requests(gateway: &Gateway, query: RequestsQuery) -> Result<RequestGroupsView> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let now = gateway.clock.now();
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), now)?;
@@ -252,7 +246,7 @@ fn request_view(names: &Names, entry: &RequestEntry) -> RequestView {
 }
 
 /// Exports the request log, newest first.
-pub async fn export_requests(gateway: &Arc<Gateway>, query: RequestsQuery) -> Result<Rows, OperatorRefusal> {
+pub async fn export_requests(gateway: &Arc<Gateway>, query: RequestsQuery) -> Result<Rows> {
     let (scope, filter) = request_filter(gateway, &query)?;
     Rows::begin(gateway, "requests", scope, &REQUEST_HEADINGS, RequestPages { scope, filter, before: None })
         .await
@@ -485,7 +479,7 @@ pub(crate) fn remedy(code: &str, last: Option<&RequestEntry>) -> String {
         match last.kind {
             RequestKind::Bind => found(BIND_REASONS, &last.reason),
             RequestKind::Http => {
-                let known = SIGN_IN_REMEDIES.iter().find(|(fault, _)| fault.reason() == &*last.reason);
+                let known = SIGN_IN_REMEDIES.iter().find(|(fault, _)| fault.as_str() == &*last.reason);
                 known.map(|(_, words)| *words)
             }
             RequestKind::Submit => None,

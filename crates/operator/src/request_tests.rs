@@ -41,7 +41,7 @@ fn remedy_of_a_code_is_for_the_operator_or_names_the_customer() {
 fn remedy_of_invalid_credentials_follows_from_what_is_wrong_with_them() {
     let named: Vec<SignInFault> = SIGN_IN_REMEDIES.iter().map(|(fault, _)| *fault).collect();
     assert_eq!(named, SignInFault::ALL);
-    let of = |fault: SignInFault| remedy("INVALID_API_KEY", Some(&entry(RequestKind::Http, fault.reason())));
+    let of = |fault: SignInFault| remedy("INVALID_API_KEY", Some(&entry(RequestKind::Http, fault.as_str())));
     assert!(of(SignInFault::AccountClosed).contains("hermod account set"));
     assert!(of(SignInFault::WrongSecret).contains("hermod key rotate"));
 }

@@ -6,8 +6,8 @@
 use crate::author::{Acting, Author};
 use crate::find::{account_name, carrier_name};
 use crate::http::routes::{Routes, doc};
-use crate::input::{invalid, time, words};
-use crate::refusal::OperatorRefusal;
+use crate::input::{invalid, reason_and_limit, time};
+use crate::refusal::Result;
 use crate::views::JsonBody;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::hold::Hold;
@@ -20,11 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Messages that a request looks at, unless it says less, and at most.
-const LOOKED_AT_MAX: u32 = 5_000;
 /// Messages read at once.
 const PAGE_MESSAGES: u32 = 500;
-const REASON_CHARS_MAX: usize = 200;
 
 /// Whether the gateway is held, and what it would send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -105,7 +102,7 @@ pub struct ReleasedView {
 }
 
 /// Returns whether the gateway is held, and what it would send.
-pub async fn show_restore(gateway: &Gateway) -> Result<RestoreView, OperatorRefusal> {
+pub async fn show_restore(gateway: &Gateway) -> Result<RestoreView> {
     let hold = gateway.store.setup().hold().await?;
     let unsent = gateway.store.messages().unsent().await?;
     Ok(RestoreView {
@@ -133,7 +130,7 @@ fn unsent_view(gateway: &Gateway, unsent: UnsentMessages) -> UnsentView {
 }
 
 /// Releases the gateway: carriers are bound, and what waits is sent.
-pub async fn release(gateway: &Acting) -> Result<ReleasedView, OperatorRefusal> {
+pub async fn release(gateway: &Acting) -> Result<ReleasedView> {
     let _alone = gateway.change_alone().await?;
     let Some(hold) = gateway.store.setup().hold().await? else {
         // An earlier release may not have taken effect on this node.
@@ -147,13 +144,9 @@ pub async fn release(gateway: &Acting) -> Result<ReleasedView, OperatorRefusal> 
 }
 
 /// Cancels and refunds what was accepted before the backup was made. The gateway stays held.
-pub async fn cancel(gateway: &Acting, request: CancelRequest) -> Result<CancelledView, OperatorRefusal> {
+pub async fn cancel(gateway: &Acting, request: CancelRequest) -> Result<CancelledView> {
     let CancelRequest { before, reason, dry_run, after, limit } = request;
-    let reason = reason.map(|reason| words("reason", reason, 1, REASON_CHARS_MAX)).transpose()?;
-    let limit = limit.unwrap_or(LOOKED_AT_MAX);
-    if !(1..=LOOKED_AT_MAX).contains(&limit) {
-        return Err(invalid("limit", format!("must be 1 to {LOOKED_AT_MAX}")));
-    }
+    let (reason, limit) = reason_and_limit(reason, limit)?;
     let before = before.map(|before| time("before", &before, gateway.clock.now())).transpose()?;
     let after = after.map(|after| parse_place(&after)).transpose()?;
     let Some(hold) = gateway.store.setup().hold().await? else {
@@ -230,7 +223,7 @@ fn place_text(MessageKey { carrier, account, message }: MessageKey) -> String {
     format!("{carrier}.{account}.{message}")
 }
 
-fn parse_place(text: &str) -> Result<MessageKey, OperatorRefusal> {
+fn parse_place(text: &str) -> Result<MessageKey> {
     let parse = || {
         let mut numbers = text.splitn(3, '.');
         let carrier = CarrierId::new(numbers.next()?.parse().ok()?);

@@ -4,9 +4,9 @@ use crate::author::Acting;
 use crate::find::{account_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::{one_of, words};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::masking::{HandsetNumber, MessageText};
-use crate::views::paging::{Limit, Page, Paged, RowNumber};
+use crate::views::paging::{Limit, Page, RowNumber, paged};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
@@ -52,13 +52,7 @@ pub struct ReviewView {
     pub valid_until: Option<String>,
 }
 
-impl Paged for ReviewView {
-    type Cursor = u64;
-
-    fn cursor(&self) -> u64 {
-        self.id
-    }
-}
+paged!(ReviewView, u64, |row| row.id);
 
 impl ReviewView {
     pub fn new(case: ReviewCase, account: String) -> ReviewView {
@@ -108,10 +102,7 @@ const DECIDED_BY_CHARS_MAX: usize = 100;
 const REASON_CHARS_MAX: usize = 500;
 
 /// Lists review cases, the newest first.
-pub async fn list_reviews(
-    gateway: &Gateway,
-    query: ReviewsQuery,
-) -> Result<Page<ReviewView>, OperatorRefusal> {
+pub async fn list_reviews(gateway: &Gateway, query: ReviewsQuery) -> Result<Page<ReviewView>> {
     let states = [ReviewState::Open, ReviewState::Approved, ReviewState::Rejected];
     let state = query.state.map(|text| one_of("state", &text, states, review_state_text)).transpose()?;
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
@@ -120,26 +111,18 @@ pub async fn list_reviews(
     Ok(Page::new(cases.into_iter().map(|case| review_view(gateway, case)).collect(), limit))
 }
 
-pub async fn show_review(gateway: &Gateway, id: u64) -> Result<ReviewView, OperatorRefusal> {
+pub async fn show_review(gateway: &Gateway, id: u64) -> Result<ReviewView> {
     let found = gateway.store.reviews().find(id).await?;
     found.map(|case| review_view(gateway, case)).ok_or_else(|| no_case(id))
 }
 
 /// Approves a held message: the customer's retry passes for a week.
-pub async fn approve_review(
-    gateway: &Acting,
-    id: u64,
-    request: DecisionRequest,
-) -> Result<ReviewView, OperatorRefusal> {
+pub async fn approve_review(gateway: &Acting, id: u64, request: DecisionRequest) -> Result<ReviewView> {
     decide_review(gateway, id, true, request).await
 }
 
 /// Rejects a held message.
-pub async fn reject_review(
-    gateway: &Acting,
-    id: u64,
-    request: DecisionRequest,
-) -> Result<ReviewView, OperatorRefusal> {
+pub async fn reject_review(gateway: &Acting, id: u64, request: DecisionRequest) -> Result<ReviewView> {
     decide_review(gateway, id, false, request).await
 }
 
@@ -149,7 +132,7 @@ async fn decide_review(
     id: u64,
     approve: bool,
     request: DecisionRequest,
-) -> Result<ReviewView, OperatorRefusal> {
+) -> Result<ReviewView> {
     let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
     let reason = words("reason", request.reason, 0, REASON_CHARS_MAX)?;
     let case = gateway.store.reviews().find(id).await?.ok_or_else(|| no_case(id))?;

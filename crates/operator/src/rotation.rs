@@ -11,7 +11,7 @@ use crate::http::routes::{Routes, doc};
 use crate::input::invalid;
 use crate::key::WantedKey;
 use crate::kind::Kind;
-use crate::refusal::{OperatorRefusal, ProvisionRefusal};
+use crate::refusal::{OperatorRefusal, ProvisionRefusal, ProvisionResult, Result};
 use hermod_domain::catalogue::{ApiKey, Connection, OVERLAP_MAX, PreviousSecret};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
@@ -35,7 +35,7 @@ pub struct RotateQuery {
 }
 
 /// Reads how long the old secret stays valid; by default it is invalid at once.
-pub fn overlap_of(query: &RotateQuery) -> Result<Duration, OperatorRefusal> {
+pub fn overlap_of(query: &RotateQuery) -> Result<Duration> {
     let Some(text) = query.overlap.as_deref() else { return Ok(Duration::ZERO) };
     let Period(overlap) = Period::parse(text)
         .ok_or_else(|| invalid("overlap", format!("\"{text}\" is not a time such as 24h or 7d")))?;
@@ -46,11 +46,7 @@ pub fn overlap_of(query: &RotateQuery) -> Result<Duration, OperatorRefusal> {
 }
 
 /// Replaces a key's secret by a random one. The old secret stays valid for the overlap; one from an earlier rotation ends.
-pub async fn rotate_key(
-    gateway: &Acting,
-    key: &str,
-    query: &RotateQuery,
-) -> Result<AppliedView, OperatorRefusal> {
+pub async fn rotate_key(gateway: &Acting, key: &str, query: &RotateQuery) -> Result<AppliedView> {
     let overlap = overlap_of(query)?;
     let secret = Secret::new(random_token(SECRET_CHARS).map_err(no_randomness)?);
     let _alone = gateway.change_alone().await?;
@@ -67,11 +63,7 @@ pub async fn rotate_key(
 
 /// Replaces a connection's SMPP password by a random one. The old password stays valid for the overlap; one from an earlier
 /// rotation ends. Live binds stay.
-pub async fn rotate_password(
-    gateway: &Acting,
-    connection: &str,
-    query: &RotateQuery,
-) -> Result<AppliedView, OperatorRefusal> {
+pub async fn rotate_password(gateway: &Acting, connection: &str, query: &RotateQuery) -> Result<AppliedView> {
     let overlap = overlap_of(query)?;
     let unknown = || OperatorRefusal::no_such(Kind::Connection.as_str(), connection);
     let name = canonical_name(Kind::Connection, connection).map_err(|_| unknown())?;
@@ -112,7 +104,7 @@ pub fn rotate_key_secret(
     key: &str,
     replacement: &Replacement<'_>,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let rules = AddressRules::default();
     let mut draft = Draft::over(rows, pepper, &rules, now)?;
     draft.rewrite::<WantedKey>(key, |document: &mut ApiKey| {
@@ -132,7 +124,7 @@ pub fn rotate_connection_password(
     connection: &str,
     replacement: &Replacement<'_>,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let what = format!("connection \"{connection}\"");
     let refuse = |sentence: String| ProvisionRefusal::about(&what, sentence);
     let rules = AddressRules::default();
@@ -174,19 +166,5 @@ pub(crate) fn route_of(kind: Kind, routes: &mut Routes, name: Parameter) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overlap_is_a_time_of_at_most_thirty_days() {
-        let read = |text: Option<&str>| {
-            overlap_of(&RotateQuery { overlap: text.map(str::to_owned) })
-                .map_err(|refusal| refusal.to_string())
-        };
-        assert_eq!(read(None), Ok(Duration::ZERO));
-        assert_eq!(read(Some("24h")), Ok(Duration::from_secs(86_400)));
-        assert_eq!(read(Some("30d")), Ok(OVERLAP_MAX));
-        assert!(read(Some("31d")).is_err_and(|error| error.contains("is longer than 30d")));
-        assert!(read(Some("soon")).is_err_and(|error| error.contains("24h")));
-    }
-}
+#[path = "rotation_tests.rs"]
+mod tests;

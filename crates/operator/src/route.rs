@@ -6,7 +6,7 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, names, values};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;
@@ -28,12 +28,7 @@ use utoipa::ToSchema;
 #[schema(as = Route)]
 pub struct WantedRoute {
     /// The first digits of the number, without a plus; `*` is every number.
-    #[serde(
-        default,
-        deserialize_with = "values::prefix",
-        serialize_with = "values::prefix_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "values::prefix", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
     pub prefix: Option<Prefix>,
     /// One mobile network, by its MCC and MNC.
@@ -133,7 +128,7 @@ impl WantedRouteCarrier {
         }
     }
 
-    fn document(&self, place: u8, draft: &Draft<'_>, what: &str) -> Result<RouteCarrier, ProvisionRefusal> {
+    fn document(&self, place: u8, draft: &Draft<'_>, what: &str) -> ProvisionResult<RouteCarrier> {
         let (name, priority, weight) = match self {
             WantedRouteCarrier::Named(name) => (name, None, None),
             WantedRouteCarrier::Placed(PlacedCarrier { carrier, priority, weight }) => {
@@ -185,11 +180,7 @@ impl FileEntry for WantedRoute {
         names::read_route(name)
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&RouteEntry>,
-    ) -> Result<RouteEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&RouteEntry>) -> ProvisionResult<RouteEntry> {
         let WantedRoute {
             prefix,
             network,

@@ -5,7 +5,7 @@ use crate::entry::documents::EntryNames;
 use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::names::NameForm;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::ProvisionResult;
 use hermod_domain::catalogue::ScreenEntry;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::screen::ScreenedField;
@@ -44,11 +44,7 @@ impl FileEntry for WantedScreen {
         self.name.clone()
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&ScreenEntry>,
-    ) -> Result<ScreenEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&ScreenEntry>) -> ProvisionResult<ScreenEntry> {
         let WantedScreen { name, pattern, field, account } = self;
         let what = format!("screen \"{name}\"");
         let account = draft.find_account(account.as_deref(), &what)?;

@@ -5,7 +5,7 @@ use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::names::{NameForm, ReadName};
 use crate::entry::{checks, documents, names};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::{SenderEntry, SenderState};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -70,11 +70,7 @@ impl FileEntry for WantedSender {
         names::read_sender(name)
     }
 
-    fn document(
-        &self,
-        draft: &mut Draft<'_>,
-        _: Option<&SenderEntry>,
-    ) -> Result<SenderEntry, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, _: Option<&SenderEntry>) -> ProvisionResult<SenderEntry> {
         let WantedSender { sender, account, state, reason, note, look_alike: _ } = self;
         let what = format!("sender \"{}\"", self.name());
         let account = draft.find_account(account.as_deref(), &what)?;
@@ -91,6 +87,10 @@ impl FileEntry for WantedSender {
         let account = account.map(|account| names.of(Kind::Account, account.get()));
         WantedSender { sender, account, state, reason, note, look_alike: false }
     }
+
+    fn confirmed(rows: &[CatalogueRow]) -> Option<(&'static str, HashSet<&str>)> {
+        Some(("look_alike", look_alikes(rows)))
+    }
 }
 
 fn approved() -> SenderState {
@@ -100,7 +100,7 @@ fn approved() -> SenderState {
 /// Rejects sender IDs that a change approves and that look like another account's approved one, such as `PayPa1` and `PayPal`,
 /// unless the entry has `look_alike = true`. The same sender ID, in the same case, is allowed for two accounts. Look-alikes of a
 /// globally blocked sender ID are blocked when they are used.
-pub(crate) fn check_lookalikes(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), ProvisionRefusal> {
+pub(crate) fn check_lookalikes(draft: &Draft<'_>, wanted: &[WantedSender]) -> ProvisionResult<()> {
     let permitted = wanted.iter().filter(|sender| sender.look_alike);
     let permitted: HashSet<String> =
         permitted.map(|sender| names::of_sender(sender.account.as_deref(), &sender.sender)).collect();
@@ -132,7 +132,7 @@ pub(crate) fn check_lookalikes(draft: &Draft<'_>, wanted: &[WantedSender]) -> Re
 }
 
 /// Returns the names of the approved sender IDs that look like an approved one of another account.
-pub(crate) fn look_alikes(rows: &[CatalogueRow]) -> HashSet<&str> {
+fn look_alikes(rows: &[CatalogueRow]) -> HashSet<&str> {
     let senders = rows.iter().filter(|row| row.kind == Kind::Sender.as_str());
     let protected = protected(senders.map(|row| (row.name.as_str(), row)));
     let alike = protected.into_values().filter(|alike| {

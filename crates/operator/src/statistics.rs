@@ -7,7 +7,7 @@ use crate::http::response::CSV;
 use crate::http::routes::{Routes, doc};
 use crate::input::{invalid, one_of};
 use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of, whole_ms};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::money::Currency;
@@ -168,7 +168,7 @@ struct Wanted {
 }
 
 /// Parses a query of statistics.
-fn wanted(gateway: &Gateway, query: &StatisticsQuery) -> Result<Wanted, OperatorRefusal> {
+fn wanted(gateway: &Gateway, query: &StatisticsQuery) -> Result<Wanted> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let by = query.by.as_deref().map(|text| one_of("by", text, DIMENSIONS, dimension_text)).transpose()?;
     let by = by.unwrap_or(Dimension::All);
@@ -203,7 +203,7 @@ fn resolution_for(range: Duration) -> Resolution {
     }
 }
 
-fn value_of(gateway: &Gateway, by: Dimension, text: &str) -> Result<Value, OperatorRefusal> {
+fn value_of(gateway: &Gateway, by: Dimension, text: &str) -> Result<Value> {
     match by {
         Dimension::All => Err(invalid("value", "say with by what it is, such as by=country")),
         Dimension::Account => find_account(gateway, text).map(|id| Value::Id(id.get())),
@@ -216,10 +216,7 @@ fn value_of(gateway: &Gateway, by: Dimension, text: &str) -> Result<Value, Opera
 }
 
 /// Returns statistics per interval, or added up.
-pub async fn read_statistics(
-    gateway: &Gateway,
-    query: StatisticsQuery,
-) -> Result<StatisticsView, OperatorRefusal> {
+pub async fn read_statistics(gateway: &Gateway, query: StatisticsQuery) -> Result<StatisticsView> {
     let Wanted { scope, query: parsed } = wanted(gateway, &query)?;
     let RecordQuery { resolution, by, from, until, .. } = parsed;
     let labels = Labels::of(gateway, scope, by);
@@ -261,12 +258,7 @@ impl Labels {
     }
 
     /// Reads figures. If they are of accounts of several currencies, those of each currency are separate rows.
-    async fn read(
-        &self,
-        gateway: &Gateway,
-        scope: Scope,
-        query: RecordQuery,
-    ) -> Result<Vec<CurrencyRow>, OperatorRefusal> {
+    async fn read(&self, gateway: &Gateway, scope: Scope, query: RecordQuery) -> Result<Vec<CurrencyRow>> {
         let record = gateway.store.record();
         let has_own_currency = matches!(query.by, Dimension::Account | Dimension::Refusal);
         if scope == Scope::All && self.currency.is_none() && !has_own_currency {
@@ -326,10 +318,7 @@ fn value_text(names: &Names, by: Dimension, value: &Value) -> Option<String> {
 const PAGE_INTERVALS: u32 = 12;
 
 /// Exports statistics, the oldest interval first.
-pub async fn export_statistics(
-    gateway: &Arc<Gateway>,
-    query: StatisticsQuery,
-) -> Result<Rows, OperatorRefusal> {
+pub async fn export_statistics(gateway: &Arc<Gateway>, query: StatisticsQuery) -> Result<Rows> {
     let wanted = wanted(gateway, &query)?;
     let (scope, next) = (wanted.scope, wanted.query.from);
     Rows::begin(gateway, "statistics", scope, &STATISTIC_HEADINGS, StatisticPages { wanted, next }).await

@@ -5,7 +5,7 @@ use crate::find::find_carrier;
 use crate::http::routes::{Routes, doc};
 use crate::input::invalid;
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::operator_role::OperatorPermission;
@@ -101,11 +101,7 @@ async fn switch(gateway: &Gateway, traced: Traced, until: Option<Timestamp>) -> 
 }
 
 /// Traces a carrier's PDUs for a while.
-pub async fn start_trace(
-    gateway: &Acting,
-    name: &str,
-    request: &TraceRequest,
-) -> Result<TraceStateView, OperatorRefusal> {
+pub async fn start_trace(gateway: &Acting, name: &str, request: &TraceRequest) -> Result<TraceStateView> {
     let duration = &request.duration;
     let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
     let period = parsed.ok_or_else(|| {
@@ -122,14 +118,14 @@ pub async fn start_trace(
 }
 
 /// Ends the trace. Its lines can still be read.
-pub async fn stop_trace(gateway: &Gateway, name: &str) -> Result<TraceStateView, OperatorRefusal> {
+pub async fn stop_trace(gateway: &Gateway, name: &str) -> Result<TraceStateView> {
     let id = find_carrier(gateway, name)?;
     let missing_nodes = switch(gateway, Traced::Carrier(id), None).await;
     Ok(TraceStateView { carrier: name.to_owned(), until: None, missing_nodes })
 }
 
 /// Returns the lines of the trace after those that were read before.
-pub fn read_trace(gateway: &Gateway, name: &str, query: &TraceQuery) -> Result<TraceView, OperatorRefusal> {
+pub fn read_trace(gateway: &Gateway, name: &str, query: &TraceQuery) -> Result<TraceView> {
     let id = find_carrier(gateway, name)?;
     let after = query.after.map_or(0, u64::from);
     let Some(state) = gateway.carriers.get(id) else { return Ok(TraceView::new(Vec::new(), after, None)) };
@@ -150,7 +146,7 @@ pub struct BindTrace {
 }
 
 /// Traces the PDUs of a connection's binds for [`BIND_TRACE_LASTS`]: those that are bound, and those that will be.
-pub async fn start_bind_trace(gateway: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
+pub async fn start_bind_trace(gateway: &Acting, connection: &str) -> Result<()> {
     let (id, entry) = find_connection(gateway, connection)?;
     let until = gateway.clock.now().plus(BIND_TRACE_LASTS);
     let detail = json!({ "until": until.to_iso() });
@@ -161,18 +157,14 @@ pub async fn start_bind_trace(gateway: &Acting, connection: &str) -> Result<(), 
 }
 
 /// Ends the trace. Its lines can still be read.
-pub async fn stop_bind_trace(gateway: &Gateway, connection: &str) -> Result<(), OperatorRefusal> {
+pub async fn stop_bind_trace(gateway: &Gateway, connection: &str) -> Result<()> {
     let (id, _) = find_connection(gateway, connection)?;
     switch(gateway, Traced::Connection(id), None).await;
     Ok(())
 }
 
 /// Returns the newest lines of the trace.
-pub fn read_bind_trace(
-    gateway: &Gateway,
-    connection: &str,
-    limit: usize,
-) -> Result<BindTrace, OperatorRefusal> {
+pub fn read_bind_trace(gateway: &Gateway, connection: &str, limit: usize) -> Result<BindTrace> {
     let (id, _) = find_connection(gateway, connection)?;
     let Some(trace) = gateway.binds.find_trace(id) else {
         return Ok(BindTrace { until: None, lines: Vec::new(), kept: 0 });
@@ -194,7 +186,7 @@ fn name_own_lines(gateway: &Gateway, lines: &mut [TraceLine]) {
     }
 }
 
-fn find_connection(gateway: &Gateway, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {
+fn find_connection(gateway: &Gateway, name: &str) -> Result<(ConnectionId, Connection)> {
     let catalogue = gateway.catalogue();
     let found = catalogue.connection_by_name(name);
     let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use serde::Serialize;
 
 /// What a status or notice means to the reader. Each tone has a colour and a shape of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,14 +130,16 @@ impl Notice {
     }
 }
 
-/// A name and its value, for lists of facts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A name and its value, for lists of facts. The script gets these two alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: String,
     pub value: String,
     /// Whether the value is an id, address or code: shown in a fixed-width font, with a copy button.
+    #[serde(skip)]
     pub is_code: bool,
     /// Where the value leads.
+    #[serde(skip)]
     pub href: Option<String>,
 }
 

@@ -32,18 +32,6 @@ pub struct Choice {
     pub is_selected: bool,
 }
 
-impl Choice {
-    /// Returns an option that is not chosen.
-    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Choice {
-        Choice { value: value.into(), label: label.into(), is_selected: false }
-    }
-
-    /// Returns the same option, chosen.
-    pub fn selected(self) -> Choice {
-        Choice { is_selected: true, ..self }
-    }
-}
-
 /// Options, one of which may be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Select {

@@ -1,16 +1,16 @@
 //! What surrounds the content of every page of an account: navigation, account, user, notices.
 
 use crate::elements::{Notice, Tone};
+use hermod_domain::catalogue::Role;
+use hermod_domain::permission::Permission;
 
 /// The frame of a page inside an account.
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
     /// The account's name as in URLs.
     pub account: String,
-    /// The account's name for people.
-    pub account_label: String,
-    /// Every account of the user, this one included.
-    pub accounts: Vec<AccountChoice>,
+    /// The names of every account of the user, this one included.
+    pub accounts: Vec<String>,
     /// The user's e-mail address.
     pub email: String,
     /// The user's role in this account: `owner`, `developer`, `billing` or `viewer`.
@@ -25,17 +25,6 @@ pub struct Shell {
     pub notices: Vec<Notice>,
     /// The result of the request before this page.
     pub flash: Option<Flash>,
-    /// Whether the user's menu leads to the profile.
-    pub has_profile: bool,
-}
-
-/// An account that the user can switch to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AccountChoice {
-    /// As in URLs.
-    pub name: String,
-    /// For people.
-    pub label: String,
 }
 
 /// The result of a change, shown once on the next page.
@@ -45,7 +34,7 @@ pub struct Flash {
     pub text: String,
 }
 
-/// A page in the navigation.
+/// A page in the navigation, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NavEntry {
     Home,
@@ -69,99 +58,64 @@ pub enum NavEntry {
     Audit,
 }
 
-/// A heading of the navigation with its entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NavGroup {
-    /// Empty for the first group, which has no heading.
-    pub title: &'static str,
-    pub entries: Vec<NavEntry>,
-}
-
-const GROUPS: [(&str, &[NavEntry]); 4] = [
-    ("", &[NavEntry::Home]),
-    (
-        "Messaging",
-        &[
-            NavEntry::Messages,
-            NavEntry::Live,
-            NavEntry::Compose,
-            NavEntry::Inbox,
-            NavEntry::OptOuts,
-            NavEntry::Senders,
-            NavEntry::Destinations,
-        ],
-    ),
-    (
-        "Developers",
-        &[NavEntry::Keys, NavEntry::Smpp, NavEntry::Webhooks, NavEntry::RequestLog, NavEntry::Quickstart],
-    ),
-    (
-        "Account",
-        &[
-            NavEntry::Billing,
-            NavEntry::Limits,
-            NavEntry::Held,
-            NavEntry::Requests,
-            NavEntry::Team,
-            NavEntry::Audit,
-        ],
-    ),
+/// The pages in the order of the navigation: each with its heading, which the first has not, its words, its path below
+/// `/accounts/{account}`, its icon, and what a role must have to open it.
+const PAGES: [(NavEntry, &str, &str, &str, &str, Permission); 19] = [
+    (NavEntry::Home, "", "Home", "", "home", Permission::ReadMessages),
+    (NavEntry::Messages, "Messaging", "Messages", "messages", "messages", Permission::ReadMessages),
+    (NavEntry::Live, "Messaging", "Live", "live", "live", Permission::ReadMessages),
+    (NavEntry::Compose, "Messaging", "Compose", "compose", "compose", Permission::SendMessages),
+    (NavEntry::Inbox, "Messaging", "Inbox", "inbox", "inbox", Permission::ReadMessages),
+    (NavEntry::OptOuts, "Messaging", "Opt-outs", "opt-outs", "stop", Permission::ReadTexts),
+    (NavEntry::Senders, "Messaging", "Senders and numbers", "senders", "sender", Permission::ReadSetup),
+    (NavEntry::Destinations, "Messaging", "Destinations", "destinations", "globe", Permission::ReadMoney),
+    (NavEntry::Keys, "Developers", "API keys", "keys", "key", Permission::ReadSetup),
+    (NavEntry::Smpp, "Developers", "SMPP", "smpp", "plug", Permission::ReadSetup),
+    (NavEntry::Webhooks, "Developers", "Webhooks", "webhooks", "webhook", Permission::ReadSetup),
+    (NavEntry::RequestLog, "Developers", "Request log", "request-log", "log", Permission::ReadMessages),
+    (NavEntry::Quickstart, "Developers", "Quickstart", "quickstart", "code", Permission::ReadSetup),
+    (NavEntry::Billing, "Account", "Billing", "billing", "billing", Permission::ReadMoney),
+    (NavEntry::Limits, "Account", "Limits", "limits", "gauge", Permission::ReadMessages),
+    (NavEntry::Held, "Account", "Held messages", "held", "hold", Permission::ReadMessages),
+    (NavEntry::Requests, "Account", "Requests", "requests", "request", Permission::ReadMessages),
+    (NavEntry::Team, "Account", "Team", "team", "team", Permission::ReadTeam),
+    (NavEntry::Audit, "Account", "Audit log", "audit", "audit", Permission::ReadTeam),
 ];
 
 impl NavEntry {
     /// Every entry in the order of the navigation.
     pub fn all() -> Vec<NavEntry> {
-        GROUPS.iter().flat_map(|(_, entries)| entries.iter().copied()).collect()
+        PAGES.map(|(entry, ..)| entry).to_vec()
+    }
+
+    /// Returns the entries that a role may open.
+    pub fn visible_to(role: Role) -> Vec<NavEntry> {
+        let visible = PAGES.into_iter().filter(|(.., permission)| role.may(*permission));
+        visible.map(|(entry, ..)| entry).collect()
     }
 
     /// Returns the words of the navigation.
     pub fn label(self) -> &'static str {
-        self.describe().0
+        PAGES[self as usize].2
     }
 
     /// Returns the path below `/accounts/{account}`, without a slash; empty for the home page.
     pub fn path(self) -> &'static str {
-        self.describe().1
+        PAGES[self as usize].3
     }
 
     /// Returns the name of its icon.
     pub fn icon(self) -> &'static str {
-        self.describe().2
-    }
-
-    fn describe(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            NavEntry::Home => ("Home", "", "home"),
-            NavEntry::Messages => ("Messages", "messages", "messages"),
-            NavEntry::Live => ("Live", "live", "live"),
-            NavEntry::Compose => ("Compose", "compose", "compose"),
-            NavEntry::Inbox => ("Inbox", "inbox", "inbox"),
-            NavEntry::OptOuts => ("Opt-outs", "opt-outs", "stop"),
-            NavEntry::Senders => ("Senders and numbers", "senders", "sender"),
-            NavEntry::Destinations => ("Destinations", "destinations", "globe"),
-            NavEntry::Keys => ("API keys", "keys", "key"),
-            NavEntry::Smpp => ("SMPP", "smpp", "plug"),
-            NavEntry::Webhooks => ("Webhooks", "webhooks", "webhook"),
-            NavEntry::RequestLog => ("Request log", "request-log", "log"),
-            NavEntry::Quickstart => ("Quickstart", "quickstart", "code"),
-            NavEntry::Billing => ("Billing", "billing", "billing"),
-            NavEntry::Limits => ("Limits", "limits", "gauge"),
-            NavEntry::Held => ("Held messages", "held", "hold"),
-            NavEntry::Requests => ("Requests", "requests", "request"),
-            NavEntry::Team => ("Team", "team", "team"),
-            NavEntry::Audit => ("Audit log", "audit", "audit"),
-        }
+        PAGES[self as usize].4
     }
 }
 
 impl Shell {
-    /// Returns the groups of the navigation with the entries that the role may open, without empty groups.
-    pub fn groups(&self) -> Vec<NavGroup> {
-        let groups = GROUPS.iter().map(|(title, entries)| NavGroup {
-            title,
-            entries: entries.iter().copied().filter(|entry| self.can_open(entry)).collect(),
-        });
-        groups.filter(|group| !group.entries.is_empty()).collect()
+    /// Returns the headings of the navigation with the entries that the role may open. The first heading is empty.
+    pub fn groups(&self) -> Vec<(&'static str, Vec<NavEntry>)> {
+        let visible: Vec<_> = PAGES.into_iter().filter(|(entry, ..)| self.can_open(entry)).collect();
+        let groups = visible.chunk_by(|one, next| one.1 == next.1);
+        groups.map(|group| (group[0].1, group.iter().map(|(entry, ..)| *entry).collect())).collect()
     }
 
     /// Whether the role may open this page.
@@ -199,6 +153,13 @@ impl Shell {
     pub fn initial(&self) -> String {
         self.email.chars().next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default()
     }
+}
+
+/// Returns the query of an address with these fields, without the empty ones.
+pub fn url_query(fields: &[(&str, &str)]) -> String {
+    let given = fields.iter().filter(|(_, value)| !value.is_empty());
+    let pairs: Vec<String> = given.map(|(name, value)| format!("{name}={}", encode_segment(value))).collect();
+    pairs.join("&")
 }
 
 /// Percent-encodes one segment of a path (RFC 3986, unreserved characters stay).

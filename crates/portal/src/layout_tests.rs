@@ -9,7 +9,7 @@ fn shell(visible: Vec<NavEntry>) -> Shell {
 #[test]
 fn group_without_visible_entries_is_left_out() {
     let groups = shell(vec![NavEntry::Billing, NavEntry::Home]).groups();
-    let titles: Vec<&str> = groups.iter().map(|group| group.title).collect();
+    let titles: Vec<&str> = groups.iter().map(|(title, _)| *title).collect();
     assert_eq!(titles, ["", "Account"]);
 }
 

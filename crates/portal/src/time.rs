@@ -1,5 +1,6 @@
 //! Points in time: written as `<time>` in UTC, which the script turns into the reader's time zone.
 
+use hermod_domain::time::Timestamp;
 use std::fmt;
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Prints as a `<time>` element with day and time of day.
@@ -31,18 +32,17 @@ pub struct ShownTime {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-const MS_PER_DAY: i64 = 86_400_000;
+impl From<Timestamp> for Time {
+    fn from(at: Timestamp) -> Time {
+        Time(at.as_millis())
+    }
+}
 
-/// A time as fields of the Gregorian calendar, in UTC.
-struct Calendar {
-    year: i64,
-    /// 1 to 12.
-    month: usize,
-    day: i64,
-    hour: i64,
-    minute: i64,
-    second: i64,
-    milli: i64,
+/// For templates, which pass references.
+impl From<&Timestamp> for Time {
+    fn from(at: &Timestamp) -> Time {
+        Time::from(*at)
+    }
 }
 
 impl Time {
@@ -68,36 +68,22 @@ impl Time {
 
     /// Returns the hour and minute in UTC, such as `09:30`, as plain text.
     pub fn hour_text(self) -> String {
-        let Calendar { hour, minute, .. } = self.calendar();
+        let (_, (hour, minute, _)) = self.to_utc();
         format!("{hour:02}:{minute:02}")
     }
 
     /// Returns the time in ISO 8601, in UTC with milliseconds.
     pub fn iso(self) -> String {
-        let Calendar { year, month, day, hour, minute, second, milli } = self.calendar();
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        let ((year, month, day), (hour, minute, second)) = self.to_utc();
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", self.milli())
     }
 
-    /// Splits the time by the algorithm `civil_from_days` of Howard Hinnant, which counts years from March.
-    fn calendar(self) -> Calendar {
-        let days = self.0.div_euclid(MS_PER_DAY) + 719_468;
-        let ms = self.0.rem_euclid(MS_PER_DAY);
-        let era = days.div_euclid(146_097);
-        let day_of_era = days.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        Calendar {
-            year: year_of_era + era * 400 + i64::from(month <= 2),
-            month: usize::try_from(month).unwrap_or(1),
-            day: day_of_year - (153 * month_from_march + 2) / 5 + 1,
-            hour: ms / 3_600_000,
-            minute: ms / 60_000 % 60,
-            second: ms / 1_000 % 60,
-            milli: ms % 1_000,
-        }
+    fn to_utc(self) -> ((i16, i8, i8), (i8, i8, i8)) {
+        Timestamp::from_millis(self.0).to_utc()
+    }
+
+    fn milli(self) -> i64 {
+        self.0.rem_euclid(1_000)
     }
 }
 
@@ -110,15 +96,15 @@ impl fmt::Display for Time {
 impl fmt::Display for ShownTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let iso = self.time.iso();
-        let Calendar { year, month, day, hour, minute, second, milli } = self.time.calendar();
-        let month = MONTHS.get(month - 1).copied().unwrap_or_default();
+        let ((year, month, day), (hour, minute, second)) = self.time.to_utc();
+        let month = MONTHS[month as usize - 1];
         let (name, text) = match self.precision {
             Precision::Minute => ("minute", format!("{day} {month} {year}, {hour:02}:{minute:02}")),
             Precision::Second => ("second", format!("{day} {month}, {hour:02}:{minute:02}:{second:02}")),
             Precision::Day => ("day", format!("{day} {month} {year}")),
             Precision::Clock => ("clock", format!("{hour:02}:{minute:02}:{second:02}")),
             Precision::Millisecond => {
-                ("millisecond", format!("{hour:02}:{minute:02}:{second:02}.{milli:03}"))
+                ("millisecond", format!("{hour:02}:{minute:02}:{second:02}.{:03}", self.time.milli()))
             }
         };
         write!(f, r#"<time datetime="{iso}" title="{iso}" data-shows="{name}">{text}</time>"#)

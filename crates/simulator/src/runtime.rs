@@ -2,13 +2,17 @@
 //! so it may ask the machine for it: here, and nowhere else in the crate.
 
 use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::time::error::Elapsed;
 
-use tokio::task::JoinHandle;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Sleep;
+use tokio::time::error::Elapsed;
 
 /// Clock ticks per second in /proc/self/stat. Linux has reported 100 to user space for decades.
 const TICKS_PER_SECOND: u64 = 100;
@@ -49,6 +53,40 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
 )]
 pub(crate) fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     tokio::spawn(task)
+}
+
+/// Connections that may wait to be accepted.
+const BACKLOG: u32 = 4096;
+
+/// Listens on this address; port 0 selects a free one.
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Serves each connection in a task of its own, at most this many at one time; further ones are closed at once. Returns the tasks when
+/// it is stopped, or when the sender of `stop` is dropped.
+pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
+    listener: TcpListener,
+    connections_max: usize,
+    mut stop: watch::Receiver<bool>,
+    mut serve: impl FnMut(TcpStream) -> F,
+) -> JoinSet<()> {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                if connections.len() < connections_max && stream.set_nodelay(true).is_ok() {
+                    connections.spawn(serve(stream));
+                }
+            }
+            Some(ended) = connections.join_next() => ended.expect("a connection's task does not panic"),
+            _ = stop.changed() => return connections,
+        }
+    }
 }
 
 /// A reusable timer. Setting it costs nothing while it is already set to an earlier time.

@@ -100,7 +100,7 @@ pub use header::{CommandId, HEADER_BYTES, Header};
 pub use hidden::Hidden;
 pub use pdu::*;
 pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
-pub use receipt_dialect::{LAYOUT_FIELDS_MAX, ReceiptDialect, ReceiptDialectError, ReceiptLayout};
+pub use receipt_dialect::ReceiptDialect;
 pub use receipt_text::{ReceiptDate, ReceiptField, ReceiptFields, ReceiptText};
 pub use session::{Moment, Session, SessionEvent};
 pub use status::{CommandStatus, EncodeError, EncodeErrorKind};

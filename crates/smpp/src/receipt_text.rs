@@ -91,10 +91,6 @@ impl ReceiptField {
             ReceiptField::Text => "text",
         }
     }
-
-    pub(crate) fn from_name(name: &str) -> Option<ReceiptField> {
-        ReceiptField::ALL.into_iter().find(|field| field.name() == name)
-    }
 }
 
 use ReceiptField as Label;

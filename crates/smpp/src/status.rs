@@ -80,17 +80,6 @@ known_values! { CommandStatus, "All statuses with a name: the 3.4 table in its o
 }
 
 impl CommandStatus {
-    /// Finds a status by name, with or without `ESME_R` and in any case: `RTHROTTLED`, `throttled`.
-    pub fn from_name(name: &str) -> Option<CommandStatus> {
-        let has_name = |status: &CommandStatus| {
-            status.name().is_some_and(|known| {
-                let forms = [known.strip_prefix("ESME_R"), known.strip_prefix("ESME_"), Some(known)];
-                forms.into_iter().flatten().any(|form| form.eq_ignore_ascii_case(name))
-            })
-        };
-        CommandStatus::ALL.iter().copied().find(has_name)
-    }
-
     /// Whether the status is ESME_ROK.
     pub const fn is_ok(self) -> bool {
         self.0 == 0

@@ -1,11 +1,12 @@
 //! Third-party programs that the tests use as customers: SMPP libraries of Python and Perl, the gateway Kannel, tshark to
-//! decode sessions, PHP as a webhook receiver, Java for a quickstart, and Chromium with axe-core for the portal. (Node's library is
-//! also used as a carrier: see `smsc`.)
+//! decode sessions, PHP as a webhook receiver, Java for a quickstart, and Chromium with axe-core for the portal. Pinned SMPP libraries of Node and
+//! Python that tests use as carriers; the scripts that use them are beside the tests.
 
 use clap::ValueEnum;
 
-use crate::shell::{self, Failure};
-use crate::{packages, tools};
+use crate::packages;
+use crate::shell::Failure;
+use crate::tools::Packaged;
 
 /// A third-party program that the tests need.
 #[derive(Clone, Copy, ValueEnum)]
@@ -29,29 +30,9 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    pub(crate) const ALL: [Client; 8] = [
-        Client::Python,
-        Client::Perl,
-        Client::Kannel,
-        Client::Tshark,
-        Client::Php,
-        Client::Java,
-        Client::Chromium,
-        Client::Axe,
-    ];
-
-    /// The variable that gives its path to the tests.
-    pub(crate) fn variable(self) -> &'static str {
-        match self {
-            Client::Python => "HERMOD_CLIENT_PYTHON",
-            Client::Perl => "HERMOD_CLIENT_PERL",
-            Client::Kannel => "HERMOD_CLIENT_KANNEL",
-            Client::Tshark => "HERMOD_CLIENT_TSHARK",
-            Client::Php => "HERMOD_CLIENT_PHP",
-            Client::Java => "HERMOD_CLIENT_JAVA",
-            Client::Chromium => "HERMOD_CLIENT_CHROMIUM",
-            Client::Axe => "HERMOD_CLIENT_AXE",
-        }
+    /// The variable that gives its path to the tests, such as `HERMOD_CLIENT_PYTHON`.
+    pub(crate) fn variable(self) -> String {
+        variable("HERMOD_CLIENT", self)
     }
 
     /// The program to start: the Python or Perl that has the library, Kannel's `bearerbox` (its `smsbox` is beside it),
@@ -63,15 +44,15 @@ impl Client {
                 let folder = packages::python("client-python", requirements)?;
                 Ok(folder.join("bin/python").to_string_lossy().into_owned())
             }
-            Client::Perl => installed(&PERL),
-            Client::Kannel => installed(&KANNEL),
-            Client::Tshark => installed(&TSHARK),
-            Client::Php => installed(&PHP),
-            Client::Java => installed(&JAVA),
+            Client::Perl => PERL.ensure(),
+            Client::Kannel => KANNEL.ensure(),
+            Client::Tshark => TSHARK.ensure(),
+            Client::Php => PHP.ensure(),
+            Client::Java => JAVA.ensure(),
             Client::Chromium => {
                 // The driver starts the browser, so both are needed.
-                installed(&CHROMIUM)?;
-                installed(&CHROMIUM_DRIVER)
+                CHROMIUM.ensure()?;
+                CHROMIUM_DRIVER.ensure()
             }
             Client::Axe => {
                 // The lock has the digest of the package, which npm compares.
@@ -82,14 +63,10 @@ impl Client {
     }
 }
 
-/// A program from packages of the distribution.
-struct Packaged {
-    name: &'static str,
-    /// Possible paths; `sbin` is not in every user's PATH.
-    programs: &'static [&'static str],
-    /// Arguments that succeed if it is complete.
-    probe: &'static [&'static str],
-    packages: &'static [&'static str],
+/// Returns the name of a variable for a value of the command line.
+fn variable(prefix: &str, value: impl ValueEnum) -> String {
+    let name = value.to_possible_value().map(|value| value.get_name().to_uppercase());
+    format!("{prefix}_{}", name.unwrap_or_default())
 }
 
 const PERL: Packaged = Packaged {
@@ -134,13 +111,32 @@ const CHROMIUM_DRIVER: Packaged = Packaged {
     packages: &["chromium", "chromium-driver"],
 };
 
-fn installed(wanted: &Packaged) -> Result<String, Failure> {
-    let found = || wanted.programs.iter().find(|program| shell::succeeds(program, wanted.probe, ""));
-    if let Some(program) = found() {
-        return Ok((*program).to_owned());
+/// A library that a carrier of the tests uses.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Library {
+    /// The package `smpp` of npm
+    Node,
+    /// The package `smpp.twisted3` of PyPI
+    Twisted,
+}
+
+impl Library {
+    /// The variable that gives its path to the tests, such as `HERMOD_SMSC_NODE`.
+    pub(crate) fn variable(self) -> String {
+        variable("HERMOD_SMSC", self)
     }
-    println!("{} is missing: installing {}", wanted.name, wanted.packages.join(" and "));
-    tools::apt_install(wanted.packages)?;
-    let program = found().ok_or_else(|| Failure(format!("{} still cannot be run", wanted.name)))?;
-    Ok((*program).to_owned())
+
+    /// Returns the folder of the packages for Node, or the Python that has Twisted.
+    pub(crate) fn ensure(self) -> Result<String, Failure> {
+        let place = match self {
+            Library::Node => {
+                packages::node("smsc-node", "crates/hermod/tests/smsc/node")?.join("node_modules")
+            }
+            Library::Twisted => {
+                let requirements = "crates/hermod/tests/smsc/python/requirements.txt";
+                packages::python("smsc-twisted", requirements)?.join("bin/python")
+            }
+        };
+        Ok(place.to_string_lossy().into_owned())
+    }
 }

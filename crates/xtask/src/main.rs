@@ -16,7 +16,6 @@ mod rust_paths;
 mod rust_source;
 mod sbom;
 mod shell;
-mod smsc;
 mod tally;
 mod test;
 mod tidy;
@@ -75,7 +74,7 @@ enum Command {
     /// Print the path of a third-party SMPP library that the tests use as a carrier; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
-    Smsc { library: smsc::Library },
+    Smsc { library: client::Library },
     /// Print the path of a third-party program that the tests use as a customer or decoder; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.

@@ -20,7 +20,7 @@ pub(crate) fn schemathesis() -> Result<String, Failure> {
 pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> {
     let file = shell::root().join(requirements);
     ensure(set, &file, |folder| {
-        tools::ensure_python()?;
+        tools::PYTHON.ensure()?;
         let (place, requirements) = (folder.to_string_lossy(), file.to_string_lossy());
         shell::run(command("python3", &["-m", "venv", "--clear", &place]))?;
         let python = folder.join("bin/python");
@@ -33,7 +33,7 @@ pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> 
 pub(crate) fn node(set: &str, package: &str) -> Result<PathBuf, Failure> {
     let package = shell::root().join(package);
     ensure(set, &package.join("package-lock.json"), |folder| {
-        tools::ensure_npm()?;
+        tools::NPM.ensure()?;
         fs::create_dir_all(folder).map_err(|cause| cannot("make", folder, &cause))?;
         for file in ["package.json", "package-lock.json"] {
             fs::copy(package.join(file), folder.join(file))

@@ -59,21 +59,14 @@ pub(crate) fn run_watching(mut command: Command, mut on_line: impl FnMut(&str)) 
     if status.success() { Ok(()) } else { Err(Failure(format!("`{shown}` failed ({status})"))) }
 }
 
-/// Whether a program starts and succeeds on this input. Its output is discarded.
-pub(crate) fn succeeds(program: &str, args: &[&str], input: &str) -> bool {
-    let mut probe = command(program, args);
-    probe.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = probe.spawn() else { return false };
-    let mut stdin = child.stdin.take().expect("standard input was piped above");
-    let written = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    let ended_well = child.wait().is_ok_and(|status| status.success());
-    ended_well && written.is_ok()
+/// Whether a program starts and succeeds. Its output is discarded.
+pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
+    output_of(program, args).is_some()
 }
 
 /// Returns the output of a program; none if it cannot be run or fails.
 pub(crate) fn output_of(program: &str, args: &[&str]) -> Option<String> {
-    let output = command(program, args).stderr(Stdio::null()).output().ok()?;
+    let output = command(program, args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

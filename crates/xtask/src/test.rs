@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::client::Client;
+use clap::ValueEnum;
+
+use crate::client::{Client, Library};
 use crate::shell::{self, Failure, Outcome, command, stopwatch};
-use crate::smsc::Library;
 use crate::tally::Tally;
 use crate::{cluster, packages, postgres, tidy, tools};
 
@@ -73,10 +74,10 @@ fn tests(tally: &mut Tally) -> Outcome {
     cargo_test.env(packages::SCHEMATHESIS_VARIABLE, packages::schemathesis()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(TEST_THREADS_MAX);
     cargo_test.env("RUST_TEST_THREADS", threads.to_string());
-    for library in Library::ALL {
+    for library in Library::value_variants() {
         cargo_test.env(library.variable(), library.ensure()?);
     }
-    for client in Client::ALL {
+    for client in Client::value_variants() {
         cargo_test.env(client.variable(), client.ensure()?);
     }
     shell::run_watching(cargo_test, |line| tally.add(line))?;
@@ -173,17 +174,17 @@ fn seconds(elapsed: Duration) -> String {
 
 /// Installs what the gate needs beside Rust.
 fn ensure_tools() -> Outcome {
-    tools::ensure_c_compiler()?;
-    tools::ensure_strace()?;
-    tools::ensure_haproxy()?;
+    for tool in [tools::C_COMPILER, tools::STRACE, tools::HAPROXY] {
+        tool.ensure()?;
+    }
     postgres::ensure().map(drop)?;
     tools::ensure_component("rustfmt", "cargo-fmt")?;
     tools::ensure_component("clippy", "cargo-clippy")?;
     packages::schemathesis().map(drop)?;
-    for library in Library::ALL {
+    for library in Library::value_variants() {
         library.ensure().map(drop)?;
     }
-    for client in Client::ALL {
+    for client in Client::value_variants() {
         client.ensure().map(drop)?;
     }
     tools::ensure_cargo_deny().map(drop)

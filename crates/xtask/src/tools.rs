@@ -10,61 +10,56 @@ use crate::shell::{self, Failure, Outcome, command};
 /// graph in about a second.
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
-/// Where Debian has it, which is not on every user's path.
-pub(crate) const HAPROXY: &str = "/usr/sbin/haproxy";
-
-pub(crate) fn ensure_c_compiler() -> Outcome {
-    // Debian splits the compiler from the C library's headers, so only compiling proves that both are here.
-    let compiles = || shell::succeeds("cc", &["-fsyntax-only", "-x", "c", "-"], "#include <stdlib.h>\n");
-    if compiles() {
-        return Ok(());
-    }
-    println!("no working C compiler: installing gcc and libc6-dev");
-    apt_install(&["gcc", "libc6-dev"])?;
-    if compiles() { Ok(()) } else { Err(Failure("`cc` still cannot compile a C file".to_owned())) }
+/// A program from packages of the distribution.
+pub(crate) struct Packaged {
+    pub(crate) name: &'static str,
+    /// Possible paths; `sbin` is not in every user's PATH.
+    pub(crate) programs: &'static [&'static str],
+    /// Arguments that succeed if it is complete.
+    pub(crate) probe: &'static [&'static str],
+    pub(crate) packages: &'static [&'static str],
 }
 
+/// Debian splits the compiler from the C library's headers, so only compiling proves that both are here.
+pub(crate) const C_COMPILER: Packaged = Packaged {
+    name: "a working C compiler",
+    programs: &["cc"],
+    probe: &["-fsyntax-only", "-include", "stdlib.h", "-x", "c", "/dev/null"],
+    packages: &["gcc", "libc6-dev"],
+};
 /// The tests simulate a failing disk by failing system calls.
-pub(crate) fn ensure_strace() -> Outcome {
-    if shell::succeeds("strace", &["--version"], "") {
-        return Ok(());
-    }
-    println!("strace is missing: installing it");
-    apt_install(&["strace"])
-}
-
+pub(crate) const STRACE: Packaged =
+    Packaged { name: "strace", programs: &["strace"], probe: &["--version"], packages: &["strace"] };
 /// The load balancer of the cluster.
-pub(crate) fn ensure_haproxy() -> Outcome {
-    if Path::new(HAPROXY).exists() {
-        return Ok(());
-    }
-    println!("HAProxy is missing: installing it");
-    apt_install(&["haproxy"])
-}
-
+pub(crate) const HAPROXY: Packaged =
+    Packaged { name: "HAProxy", programs: &["/usr/sbin/haproxy"], probe: &["-v"], packages: &["haproxy"] };
 /// Debian packages `venv` separately from Python.
-pub(crate) fn ensure_python() -> Outcome {
-    let can_make_environments = || shell::succeeds("python3", &["-c", "import venv, ensurepip"], "");
-    if can_make_environments() {
-        return Ok(());
-    }
-    println!("no Python that can make environments: installing python3 and python3-venv");
-    apt_install(&["python3", "python3-venv"])?;
-    let outcome = Failure("`python3` still cannot make an environment".to_owned());
-    if can_make_environments() { Ok(()) } else { Err(outcome) }
-}
+pub(crate) const PYTHON: Packaged = Packaged {
+    name: "a Python that can make environments",
+    programs: &["python3"],
+    probe: &["-c", "import venv, ensurepip"],
+    packages: &["python3", "python3-venv"],
+};
+/// It runs on Node.
+pub(crate) const NPM: Packaged =
+    Packaged { name: "npm", programs: &["npm"], probe: &["--version"], packages: &["nodejs", "npm"] };
 
-pub(crate) fn ensure_npm() -> Outcome {
-    let runs = |program| shell::succeeds(program, &["--version"], "");
-    if runs("node") && runs("npm") {
-        return Ok(());
+impl Packaged {
+    /// Installs the packages if the program is missing. Returns its path.
+    pub(crate) fn ensure(&self) -> Result<String, Failure> {
+        let found = || self.programs.iter().find(|program| shell::succeeds(program, self.probe));
+        if let Some(program) = found() {
+            return Ok((*program).to_owned());
+        }
+        println!("{} is missing: installing {}", self.name, self.packages.join(" and "));
+        apt_install(self.packages)?;
+        let program = found().ok_or_else(|| Failure(format!("{} still cannot be run", self.name)))?;
+        Ok((*program).to_owned())
     }
-    println!("Node or npm is missing: installing nodejs and npm");
-    apt_install(&["nodejs", "npm"])
 }
 
 pub(crate) fn ensure_component(component: &str, program: &str) -> Outcome {
-    if shell::succeeds(program, &["--version"], "") {
+    if shell::succeeds(program, &["--version"]) {
         return Ok(());
     }
     let by_hand = format!("rustup component add {component}");

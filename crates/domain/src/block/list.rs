@@ -3,11 +3,13 @@
 use crate::prefix::Prefix;
 use serde::{Deserialize, Serialize};
 
-/// A built-in list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NumberList {
-    PremiumAndSatellite,
+named! {
+    /// A built-in list.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum NumberList {
+        PremiumAndSatellite = "premium-and-satellite",
+    }
 }
 
 /// Premium-rate, televoting and personal numbers and satellite networks, to which fraud sends messages for a share of the price. A
@@ -44,19 +46,6 @@ const PREMIUM_AND_SATELLITE: &[(&str, &[&str])] = &[
 ];
 
 impl NumberList {
-    pub const ALL: [NumberList; 1] = [NumberList::PremiumAndSatellite];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            NumberList::PremiumAndSatellite => "premium-and-satellite",
-        }
-    }
-
-    /// Returns the list with this name.
-    pub fn named(name: &str) -> Option<NumberList> {
-        NumberList::ALL.into_iter().find(|list| list.as_str() == name)
-    }
-
     /// Returns the prefixes of its numbers.
     pub fn prefixes(self) -> impl Iterator<Item = Prefix> {
         let ranges = match self {

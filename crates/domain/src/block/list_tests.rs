@@ -12,7 +12,7 @@ fn every_prefix_of_every_list_is_valid_and_none_is_within_another() {
             assert!(!prefix.is_empty() && !shorter.any(|shorter| prefixes.contains(&shorter)), "{prefix}");
             assert_eq!(prefixes.iter().filter(|other| *other == prefix).count(), 1, "{prefix}");
         }
-        assert_eq!(NumberList::named(list.as_str()), Some(list));
+        assert_eq!(NumberList::parse(list.as_str()), Some(list));
         assert_eq!(serde_json::to_string(&list).unwrap(), format!("\"{}\"", list.as_str()));
     }
 }

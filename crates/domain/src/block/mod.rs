@@ -51,7 +51,7 @@ pub struct Blocks {
     received: PrefixTable<Longest>,
 }
 
-/// Of the blocks that cover a prefix, the one that applies longest: if it is over, all of them are.
+/// Of the blocks for a prefix, the one that applies longest: if it is over, all of them are.
 #[derive(Clone, Debug)]
 struct Longest {
     name: Arc<str>,
@@ -139,8 +139,9 @@ impl Longest {
 }
 
 fn find(table: &PrefixTable<Longest>, number: Msisdn, now: Timestamp) -> Option<&str> {
-    let block = table.find(number)?;
-    block.until.is_none_or(|until| now < until).then_some(&block.name)
+    let blocks = table.covering(number).map(|(_, block)| block);
+    let longest = blocks.reduce(|kept, block| if block.lasts_longer_than(kept) { block } else { kept })?;
+    longest.until.is_none_or(|until| now < until).then_some(&longest.name)
 }
 
 fn keep_longest(blocks: &mut HashMap<Prefix, Longest>, prefix: Prefix, block: &Longest) {
@@ -150,17 +151,7 @@ fn keep_longest(blocks: &mut HashMap<Prefix, Longest>, prefix: Prefix, block: &L
     }
 }
 
-/// Makes the table. A look-up finds the longest prefix only, so a longer prefix gets the block of a shorter one that applies longer
-/// than its own.
-fn table_of(mut blocks: HashMap<Prefix, Longest>) -> PrefixTable<Longest> {
-    let mut shortest_first: Vec<Prefix> = blocks.keys().copied().collect();
-    shortest_first.sort_unstable_by_key(|prefix| prefix.len());
-    for prefix in shortest_first {
-        let mut shorter = std::iter::successors(prefix.shorter(), |shorter| shorter.shorter());
-        if let Some(around) = shorter.find_map(|shorter| blocks.get(&shorter)).cloned() {
-            keep_longest(&mut blocks, prefix, &around);
-        }
-    }
+fn table_of(blocks: HashMap<Prefix, Longest>) -> PrefixTable<Longest> {
     PrefixTable::build(blocks).expect("a map has each prefix once")
 }
 

@@ -5,7 +5,7 @@ use super::*;
 const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
 fn numbers(text: &str) -> BlockedNumbers {
-    let list = NumberList::named(text);
+    let list = NumberList::parse(text);
     let range = text.contains('-').then(|| NumberRange::parse(text).ok()).flatten();
     let prefix = Prefix::parse(text).ok();
     BlockedNumbers::one_of(prefix, range, list).unwrap()

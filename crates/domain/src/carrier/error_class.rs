@@ -10,26 +10,28 @@ pub const THROTTLED_PAUSE: Duration = Duration::from_secs(1);
 /// How long a link pauses after ESME_RMSGQFUL.
 pub const QUEUE_FULL_PAUSE: Duration = Duration::from_secs(5);
 
-/// The class of an error status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorClass {
-    /// The link pauses and the part returns to the front of the queue; no attempt is counted.
-    Throttled,
-    /// The part is retried later, then on another carrier.
-    Temporary,
-    /// As `Temporary`, and the link binds again first, because the carrier considers it not bound.
-    NotBound,
-    /// This carrier rejects the part; another may accept it, if the route fails over.
-    RejectedRoute,
-    /// Every carrier would reject the message.
-    RejectedMessage,
-    /// Every carrier would reject the destination.
-    RejectedDestination,
-    /// The carrier could not parse the PDU. The operator must investigate.
-    ProtocolError,
-    /// An unknown status, handled as `RejectedRoute`. The operator should add an override.
-    Unknown,
+named! {
+    /// The class of an error status.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ErrorClass {
+        /// The link pauses and the part returns to the front of the queue; no attempt is counted.
+        Throttled = "throttled",
+        /// The part is retried later, then on another carrier.
+        Temporary = "temporary",
+        /// As `Temporary`, and the link binds again first, because the carrier considers it not bound.
+        NotBound = "not-bound",
+        /// This carrier rejects the part; another may accept it, if the route fails over.
+        RejectedRoute = "rejected-route",
+        /// Every carrier would reject the message.
+        RejectedMessage = "rejected-message",
+        /// Every carrier would reject the destination.
+        RejectedDestination = "rejected-destination",
+        /// The carrier could not parse the PDU. The operator must investigate.
+        ProtocolError = "protocol-error",
+        /// An unknown status, handled as `RejectedRoute`. The operator should add an override.
+        Unknown = "unknown",
+    }
 }
 
 /// A carrier's own meaning of an error status.
@@ -44,17 +46,6 @@ pub struct RetryOverride {
 }
 
 impl ErrorClass {
-    pub const ALL: [ErrorClass; 8] = [
-        ErrorClass::Throttled,
-        ErrorClass::Temporary,
-        ErrorClass::NotBound,
-        ErrorClass::RejectedRoute,
-        ErrorClass::RejectedMessage,
-        ErrorClass::RejectedDestination,
-        ErrorClass::ProtocolError,
-        ErrorClass::Unknown,
-    ];
-
     /// Returns the class of a status without an override.
     pub const fn of_status(status: u32) -> ErrorClass {
         match status {
@@ -107,20 +98,6 @@ impl ErrorClass {
             | ErrorClass::NotBound
             | ErrorClass::RejectedMessage
             | ErrorClass::RejectedDestination => false,
-        }
-    }
-
-    /// Returns the name in settings, metrics and the operator API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            ErrorClass::Throttled => "throttled",
-            ErrorClass::Temporary => "temporary",
-            ErrorClass::NotBound => "not-bound",
-            ErrorClass::RejectedRoute => "rejected-route",
-            ErrorClass::RejectedMessage => "rejected-message",
-            ErrorClass::RejectedDestination => "rejected-destination",
-            ErrorClass::ProtocolError => "protocol-error",
-            ErrorClass::Unknown => "unknown",
         }
     }
 }

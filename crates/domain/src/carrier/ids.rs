@@ -35,31 +35,22 @@ impl fmt::Debug for RemoteKey {
     }
 }
 
-/// The notation of ids in a carrier's responses and receipts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IdConversion {
-    /// The same notation.
-    #[default]
-    None,
-    /// Hexadecimal in the response, decimal in the receipt.
-    HexToDecimal,
-    /// Decimal in the response, hexadecimal in the receipt.
-    DecimalToHex,
+named! {
+    /// The notation of ids in a carrier's responses and receipts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum IdConversion {
+        /// The same notation.
+        #[default]
+        None = "none",
+        /// Hexadecimal in the response, decimal in the receipt.
+        HexToDecimal = "hex-to-decimal",
+        /// Decimal in the response, hexadecimal in the receipt.
+        DecimalToHex = "decimal-to-hex",
+    }
 }
 
 impl IdConversion {
-    pub const ALL: [IdConversion; 3] =
-        [IdConversion::None, IdConversion::HexToDecimal, IdConversion::DecimalToHex];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            IdConversion::None => "none",
-            IdConversion::HexToDecimal => "hex-to-decimal",
-            IdConversion::DecimalToHex => "decimal-to-hex",
-        }
-    }
-
     /// Converts the id of a receipt to the key of the response; `None` if there is nothing to convert.
     pub fn key_in_response(self, receipt: &RemoteId) -> Option<RemoteKey> {
         match self {

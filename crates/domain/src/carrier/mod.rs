@@ -16,22 +16,24 @@ pub use profile::{
 
 use serde::{Deserialize, Serialize};
 
-/// The health of a carrier, from best to worst. Routing uses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum Health {
-    /// A sending link is bound and works well.
-    Up,
-    /// Bound, but with too many rejections or missing receipts: used only if no carrier is up.
-    Poor,
-    /// It answers nothing while messages wait for its window.
-    Stalled,
-    /// No sending link is bound.
-    #[default]
-    Down,
-    /// Stopped by too many protocol errors or by the operator. Nothing is sent; the queue is kept.
-    Stopped,
-    /// The operator disabled it.
-    Disabled,
+named! {
+    /// The health of a carrier, from best to worst. Routing uses it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    pub enum Health {
+        /// A sending link is bound and works well.
+        Up = "up",
+        /// Bound, but with too many rejections or missing receipts: used only if no carrier is up.
+        Poor = "poor",
+        /// It answers nothing while messages wait for its window.
+        Stalled = "stalled",
+        /// No sending link is bound.
+        #[default]
+        Down = "down",
+        /// Stopped by too many protocol errors or by the operator. Nothing is sent; the queue is kept.
+        Stopped = "stopped",
+        /// The operator disabled it.
+        Disabled = "disabled",
+    }
 }
 
 /// What becomes of the messages that wait for a carrier that the operator drains.
@@ -45,20 +47,6 @@ pub enum Draining {
 }
 
 impl Health {
-    pub const ALL: [Health; 6] =
-        [Health::Up, Health::Poor, Health::Stalled, Health::Down, Health::Stopped, Health::Disabled];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Health::Up => "up",
-            Health::Poor => "poor",
-            Health::Stalled => "stalled",
-            Health::Down => "down",
-            Health::Stopped => "stopped",
-            Health::Disabled => "disabled",
-        }
-    }
-
     /// Whether it can send a part now.
     pub const fn can_send(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 //! carrier's document; unset fields have the values of [`Profile::default`].
 
 use crate::carrier::{ErrorClass, IdConversion, RetryOverride};
+use crate::hex;
 use crate::lifecycle::DoubtPolicy;
 use crate::numbers::Country;
 use crate::sender::{Sender, SenderKind};
@@ -338,17 +339,12 @@ pub struct VendorTlv {
 }
 
 fn to_hex<S: Serializer>(octets: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>())
+    serializer.serialize_str(&hex::hex(octets))
 }
 
 fn from_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let wrong = || de::Error::custom("a TLV's value must be hexadecimal, two digits per octet");
-    if text.len() % 2 != 0 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(wrong());
-    }
-    let octets = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
-    octets.collect::<Result<_, _>>().map_err(|_| wrong())
+    let wrong = "a TLV's value must be hexadecimal, two digits per octet";
+    hex::from_hex(&String::deserialize(deserializer)?).ok_or_else(|| de::Error::custom(wrong))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! An account: its money, limits and permissions as they are stored.
 
 use crate::catalogue::Webhooks;
+use crate::ids::PriceListId;
 use crate::money::{Currency, Money};
 use crate::numbers::Country;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -20,6 +21,9 @@ pub struct Account {
     /// `None`: postpaid if it has a credit limit, otherwise prepaid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
+    /// Instead of the general prices. In the account's currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_list: Option<PriceListId>,
     /// Where the operator lets it send.
     pub countries: Countries,
     /// Countries that the customer switched off.
@@ -94,20 +98,13 @@ impl Account {
     }
 }
 
-/// When a customer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Terms {
-    Prepaid,
-    Postpaid,
-}
-
-impl Terms {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Terms::Prepaid => "prepaid",
-            Terms::Postpaid => "postpaid",
-        }
+named! {
+    /// When a customer pays.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Terms {
+        Prepaid = "prepaid",
+        Postpaid = "postpaid",
     }
 }
 

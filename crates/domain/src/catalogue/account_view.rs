@@ -3,7 +3,7 @@
 use super::{Account, SenderState};
 use crate::block::Blocks;
 use crate::phone::Msisdn;
-use crate::price::PriceList;
+use crate::price::Prices;
 use crate::screen::{Piece, Screens, Subject};
 use crate::sender::Sender;
 use crate::time::Timestamp;
@@ -18,7 +18,7 @@ pub struct AccountView {
     pub(super) senders: HashMap<Sender, SenderState>,
     /// Senders blocked for all accounts, by appearance: blocking Bank also blocks BANK and 8ank.
     pub(super) blocked: Arc<HashSet<Sender>>,
-    pub(super) prices: PriceList,
+    pub(super) prices: Prices,
     /// The rules of all accounts, then its own.
     pub(super) screens: [Arc<Screens>; 2],
     pub(super) controls: Vec<Control>,
@@ -55,7 +55,7 @@ impl AccountView {
         senders
     }
 
-    pub fn prices(&self) -> &PriceList {
+    pub fn prices(&self) -> &Prices {
         &self.prices
     }
 

@@ -4,9 +4,11 @@
 use crate::block::{BlockDirection, BlockedNumbers};
 use crate::carrier::{Draining, Profile};
 use crate::catalogue::{Account, AllowList, ApiKey, OperatorEntry, SmppAccess, User};
-use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use crate::cost::{CostBasis, SenderClass};
+use crate::exchange::ExchangeRate;
+use crate::ids::{AccountId, CarrierId, ConnectionId, PriceListId, RouteId};
 use crate::lifecycle::DoubtPolicy;
-use crate::money::Money;
+use crate::money::{Currency, Money};
 use crate::numbers::{Country, Mcc, Network};
 use crate::prefix::Prefix;
 use crate::screen::ScreenedField;
@@ -40,11 +42,15 @@ pub struct Connection {
     pub webhooks_too: bool,
 }
 
-/// The price of one part, for all accounts or for one. Exactly one of prefix, network, MCC and country is set.
+/// The price of one part, for all accounts, for one or for those of a price list. Exactly one of prefix, network, MCC and country is
+/// set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     pub account: Option<AccountId>,
+    /// Not together with an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_list: Option<PriceListId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,8 +59,57 @@ pub struct Price {
     pub mcc: Option<Mcc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
-    pub per_part: Money,
+    /// `None`: nothing may be sent there.
+    pub per_part: Option<Money>,
     /// When the price becomes valid; `None`: always valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    /// It applies before this time; `None`: without an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+/// What a carrier asks for one part. Exactly one of prefix, network, MCC and country is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    pub carrier: CarrierId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Prefix>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcc: Option<Mcc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<Country>,
+    /// `None`: for any sender ID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_kind: Option<SenderClass>,
+    /// `None`: the carrier does not deliver there.
+    pub per_part: Option<Money>,
+    pub currency: Currency,
+    pub basis: CostBasis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+/// A price list, which has prices in one currency and is named by accounts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceListEntry {
+    pub currency: Currency,
+}
+
+/// What one unit of a currency is worth in another from a time on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeRateEntry {
+    pub base: Currency,
+    pub quote: Currency,
+    pub rate: ExchangeRate,
+    /// `None`: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Timestamp>,
 }
@@ -234,6 +289,9 @@ pub struct Documents {
     /// By the public part of the key.
     pub keys: Vec<(String, ApiKey)>,
     pub prices: Vec<Price>,
+    pub price_lists: Vec<(PriceListId, String, PriceListEntry)>,
+    pub costs: Vec<Cost>,
+    pub exchange_rates: Vec<ExchangeRateEntry>,
     pub routes: Vec<(RouteId, RouteEntry)>,
     pub carriers: Vec<(CarrierId, String, Carrier)>,
     pub senders: Vec<SenderEntry>,

@@ -1,4 +1,4 @@
-//! The catalogue: accounts, connections, keys, senders, prices, routes, carriers, rules and blocks. Each is a document in the
+//! The catalogue: accounts, connections, keys, senders, prices, costs, routes, carriers, rules and blocks. Each is a document in the
 //! store; together they form the [`Catalogue`], an immutable snapshot in memory that is replaced as a whole, so that
 //! submissions need no database look-up and never see a partial change.
 
@@ -7,6 +7,7 @@ mod account_view;
 mod api_key;
 mod documents;
 mod number_owners;
+mod rating;
 mod rotation;
 mod smpp_access;
 mod users;
@@ -15,9 +16,12 @@ mod webhooks;
 use crate::area::Area;
 use crate::block::{Block, Blocks};
 use crate::carrier::{Profile, ProfileRefusal};
-use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use crate::cost::{CostRefusal, Costs};
+use crate::exchange::{ExchangeRates, ExchangeRefusal};
+use crate::ids::{AccountId, CarrierId, ConnectionId, PriceListId, RouteId};
+use crate::money::Currency;
 use crate::phone::Msisdn;
-use crate::price::{PriceEntry, PriceList, PriceRefusal};
+use crate::price::PriceRefusal;
 use crate::route::{Candidate, DuplicateRoute, Route, RouteRefusal, RouteRules, RouteScope, Routes};
 use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
@@ -29,12 +33,14 @@ pub use api_key::{AllowList, ApiKey};
 pub use documents::*;
 pub use number_owners::NumberOwner;
 use number_owners::NumberOwners;
+use rating::{OwnedPrices, SharedPrices};
 pub use rotation::{OVERLAP_MAX, PreviousSecret};
 pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
 };
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 pub use users::*;
@@ -63,8 +69,20 @@ pub enum CatalogueError {
     Carrier { carrier: String, refusal: ProfileRefusal },
     #[error("prices: {0}")]
     Prices(#[from] PriceRefusal),
-    #[error("a price is for exactly one of a prefix, a network (MCC-MNC), an MCC and a country")]
+    #[error("a price or cost is for exactly one of a prefix, a network (MCC-MNC), an MCC and a country")]
     PriceForNothing,
+    #[error(transparent)]
+    Costs(#[from] CostRefusal),
+    #[error("a cost belongs to carrier {carrier}, which does not exist")]
+    CostWithoutCarrier { carrier: CarrierId },
+    #[error("exchange rates: {0}")]
+    Rates(#[from] ExchangeRefusal),
+    #[error("{what} names price list {list}, which does not exist")]
+    WithoutPriceList { what: String, list: PriceListId },
+    #[error(
+        "account \"{account}\" has its balance in {own}, and price list \"{list}\" is in {of_list}: name a list in {own}"
+    )]
+    ListCurrency { account: String, own: Currency, list: String, of_list: Currency },
     #[error(transparent)]
     Screens(#[from] PatternRefusal),
     #[error("{what} belongs to account {account}, which does not exist")]
@@ -81,6 +99,9 @@ pub struct Catalogue {
     system_ids: HashMap<String, ConnectionId>,
     routes: Routes,
     carriers: Vec<(CarrierId, String, Carrier)>,
+    costs: Costs,
+    exchange_rates: ExchangeRates,
+    price_list_names: HashMap<PriceListId, String>,
     numbers: NumberOwners,
     /// The connection that gets each account's MO messages over SMPP.
     inbound: HashMap<AccountId, ConnectionId>,
@@ -94,7 +115,7 @@ impl Catalogue {
     pub fn build(documents: Documents) -> Result<Catalogue, CatalogueError> {
         check_owners(&documents)?;
         let owned = Owned::of(&documents);
-        let common = Common::build(&owned)?;
+        let common = Common::build(&documents, &owned)?;
         let mut accounts = HashMap::new();
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
@@ -105,6 +126,8 @@ impl Catalogue {
             keys,
             routes,
             carriers,
+            costs,
+            exchange_rates,
             numbers,
             users,
             operators,
@@ -131,7 +154,8 @@ impl Catalogue {
             }
         }
         check_profiles(&carriers)?;
-        let routes = build_routes(&routes, &carriers)?;
+        let known_carriers: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
+        let routes = build_routes(&routes, &carriers, &known_carriers)?;
         let numbers = NumberOwners::of(&numbers);
         let inbound = number_owners::inbound_connections(&connections);
         Ok(Catalogue {
@@ -141,7 +165,10 @@ impl Catalogue {
             keys,
             system_ids,
             routes,
+            costs: rating::costs(&costs, &known_carriers)?,
+            exchange_rates: rating::exchange_rates(&exchange_rates)?,
             carriers,
+            price_list_names: common.prices.list_names(),
             numbers,
             inbound,
             blocks: common.blocks,
@@ -204,6 +231,19 @@ impl Catalogue {
         &self.routes
     }
 
+    /// Returns what the carriers ask.
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    pub fn exchange_rates(&self) -> &ExchangeRates {
+        &self.exchange_rates
+    }
+
+    pub fn price_list_name(&self, id: PriceListId) -> Option<&str> {
+        self.price_list_names.get(&id).map(String::as_str)
+    }
+
     pub fn accounts(&self) -> impl Iterator<Item = (AccountId, &AccountView)> {
         self.accounts.iter().map(|(id, view)| (*id, view))
     }
@@ -240,7 +280,7 @@ fn system_ids(
 
 /// Documents by account, `None` for those of all accounts. Scanning all documents for each account would take minutes.
 struct Owned<'a> {
-    prices: ByOwner<&'a Price>,
+    prices: OwnedPrices<'a>,
     senders: ByOwner<&'a SenderEntry>,
     numbers: ByOwner<&'a NumberEntry>,
     screens: ByOwner<&'a (String, ScreenEntry)>,
@@ -253,7 +293,7 @@ type ByOwner<T> = HashMap<Option<AccountId>, Vec<T>>;
 impl<'a> Owned<'a> {
     fn of(documents: &'a Documents) -> Owned<'a> {
         Owned {
-            prices: by_owner(&documents.prices, |price| price.account),
+            prices: by_owner(&documents.prices, |price| (price.account, price.price_list)),
             senders: by_owner(&documents.senders, |entry| entry.account),
             numbers: by_owner(&documents.numbers, |entry| Some(entry.account)),
             screens: by_owner(&documents.screens, |(_, entry)| entry.account),
@@ -263,8 +303,8 @@ impl<'a> Owned<'a> {
     }
 }
 
-fn by_owner<T>(entries: &[T], owner: impl Fn(&T) -> Option<AccountId>) -> ByOwner<&T> {
-    let mut owned: ByOwner<&T> = HashMap::new();
+fn by_owner<T, K: Eq + Hash>(entries: &[T], owner: impl Fn(&T) -> K) -> HashMap<K, Vec<&T>> {
+    let mut owned: HashMap<K, Vec<&T>> = HashMap::new();
     for entry in entries {
         owned.entry(owner(entry)).or_default().push(entry);
     }
@@ -277,17 +317,17 @@ fn of_owner<'a, T>(owned: &'a ByOwner<&'a T>, owner: Option<AccountId>) -> impl 
 
 /// The documents that apply to all accounts.
 struct Common {
-    prices: Arc<PriceList>,
+    prices: SharedPrices,
     blocked: Arc<HashSet<Sender>>,
     screens: Arc<Screens>,
     blocks: Arc<Blocks>,
 }
 
 impl Common {
-    fn build(owned: &Owned<'_>) -> Result<Common, CatalogueError> {
+    fn build(documents: &Documents, owned: &Owned<'_>) -> Result<Common, CatalogueError> {
         let blocked = of_owner(&owned.senders, None).filter(|entry| entry.state == SenderState::Blocked);
         Ok(Common {
-            prices: Arc::new(price_list(of_owner(&owned.prices, None))?),
+            prices: SharedPrices::build(documents, &owned.prices)?,
             blocked: Arc::new(blocked.map(|entry| entry.sender.appearance()).collect()),
             screens: Arc::new(screens(of_owner(&owned.screens, None))?),
             blocks: Arc::new(blocks(of_owner(&owned.blocks, None))),
@@ -315,7 +355,7 @@ impl Common {
             account: account.clone(),
             senders,
             blocked: self.blocked.clone(),
-            prices: price_list(of_owner(&owned.prices, own))?.over(self.prices.clone()),
+            prices: self.prices.of_account(name, account, owned.prices.get(&(own, None)))?,
             screens: [self.screens.clone(), Arc::new(screens(of_owner(&owned.screens, own))?)],
             controls,
             blocks: [self.blocks.clone(), Arc::new(blocks(of_owner(&owned.blocks, own)))],
@@ -349,18 +389,6 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueError> {
     Ok(())
 }
 
-fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueError> {
-    let list = prices.map(|Price { prefix, network, mcc, country, per_part, from, .. }| {
-        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
-        Ok::<_, CatalogueError>(PriceEntry {
-            area,
-            per_part: *per_part,
-            from: from.unwrap_or(Timestamp::EPOCH),
-        })
-    });
-    Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
-}
-
 fn screens<'a>(entries: impl Iterator<Item = &'a (String, ScreenEntry)>) -> Result<Screens, PatternRefusal> {
     Screens::build(entries.map(|(name, ScreenEntry { field, pattern, .. })| Pattern {
         name,
@@ -381,8 +409,8 @@ fn blocks<'a>(entries: impl Iterator<Item = &'a (String, BlockEntry)>) -> Blocks
 fn build_routes(
     routes: &[(RouteId, RouteEntry)],
     carriers_known: &[(CarrierId, String, Carrier)],
+    known: &HashSet<CarrierId>,
 ) -> Result<Routes, CatalogueError> {
-    let known: HashSet<CarrierId> = carriers_known.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
     for (id, entry) in routes {
         let RouteEntry {

@@ -8,40 +8,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What a user may do in an account. The permissions of each role are in [`crate::permission`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Everything, and the other users.
-    Owner,
-    /// Messages, keys, binds and webhooks.
-    Developer,
-    /// Balance, ledger and statements; neither texts nor whole numbers.
-    Billing,
-    /// Reads what a developer reads, and changes nothing.
-    Viewer,
-}
-
-impl Role {
-    pub const ALL: [Role; 4] = [Role::Owner, Role::Developer, Role::Billing, Role::Viewer];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Role::Owner => "owner",
-            Role::Developer => "developer",
-            Role::Billing => "billing",
-            Role::Viewer => "viewer",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.as_str() == text)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+named! {
+    /// What a user may do in an account. The permissions of each role are in [`crate::permission`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Role {
+        /// Everything, and the other users.
+        Owner = "owner",
+        /// Messages, keys, binds and webhooks.
+        Developer = "developer",
+        /// Balance, ledger and statements; neither texts nor whole numbers.
+        Billing = "billing",
+        /// Reads what a developer reads, and changes nothing.
+        Viewer = "viewer",
     }
 }
 

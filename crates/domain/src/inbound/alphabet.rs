@@ -5,17 +5,19 @@ use crate::carrier::DefaultAlphabet;
 use crate::text::{gsm7, iso8859};
 use serde::{Deserialize, Serialize};
 
-/// The alphabet of an MO message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Alphabet {
-    Gsm,
-    Ascii,
-    Latin1,
-    Cyrillic,
-    Hebrew,
-    Ucs2,
-    /// Binary data, or an unknown data_coding.
-    Octets,
+named! {
+    /// The alphabet of an MO message.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Alphabet (as_u8, from_u8: u8) {
+        Gsm = 1,
+        Ascii = 2,
+        Latin1 = 3,
+        Cyrillic = 4,
+        Hebrew = 5,
+        Ucs2 = 6,
+        /// Binary data, or an unknown data_coding.
+        Octets = 7,
+    }
 }
 
 impl Alphabet {
@@ -61,32 +63,6 @@ impl Alphabet {
             }
             Alphabet::Octets => None,
         }
-    }
-
-    /// Returns the number that the store keeps. Existing numbers never change.
-    pub const fn as_u8(self) -> u8 {
-        match self {
-            Alphabet::Gsm => 1,
-            Alphabet::Ascii => 2,
-            Alphabet::Latin1 => 3,
-            Alphabet::Cyrillic => 4,
-            Alphabet::Hebrew => 5,
-            Alphabet::Ucs2 => 6,
-            Alphabet::Octets => 7,
-        }
-    }
-
-    pub const fn from_u8(stored: u8) -> Option<Alphabet> {
-        Some(match stored {
-            1 => Alphabet::Gsm,
-            2 => Alphabet::Ascii,
-            3 => Alphabet::Latin1,
-            4 => Alphabet::Cyrillic,
-            5 => Alphabet::Hebrew,
-            6 => Alphabet::Ucs2,
-            7 => Alphabet::Octets,
-            _ => return None,
-        })
     }
 }
 

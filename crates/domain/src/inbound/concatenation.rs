@@ -1,9 +1,9 @@
 //! Joins the parts of an MO message, as far as they were received.
 
+use crate::hex::{from_hex, hex};
 use crate::inbound::{Alphabet, MoSegment};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fmt::Write;
 
 /// The content of an MO message.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl MoContent {
                     wide |= *alphabet == Alphabet::Ucs2;
                 }
                 None => {
-                    write_hex(&octets_of_run, &mut content.text);
+                    content.text.push_str(&hex(&octets_of_run));
                     octets.get_or_insert(*data_coding);
                 }
             }
@@ -65,22 +65,11 @@ impl MoContent {
     }
 }
 
-fn write_hex(octets: &[u8], text: &mut String) {
-    for octet in octets {
-        write!(text, "{octet:02x}").expect("a String takes everything");
-    }
-}
-
 impl MoEncoding {
     /// Returns the octets of a binary message; `None` for a text message or invalid digits.
     pub fn octets_of(self, text: &str) -> Option<Vec<u8>> {
         let MoEncoding::Octets { .. } = self else { return None };
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-        let octet = |pair: &[u8; 2]| {
-            let digits = std::str::from_utf8(pair).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        };
-        pairs.iter().map(octet).collect()
+        from_hex(text)
     }
 }
 

@@ -6,23 +6,22 @@ use std::time::Duration;
 /// How long a part in doubt waits before each resend, as multiples of the first wait: 15 s, 1 min and 5 min by default.
 const RESEND_WAITS: [u32; 3] = [1, 4, 20];
 
-/// How often a part in doubt is resent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DoubtPolicy {
-    /// Up to three times, with growing waits: prefers a duplicate to a loss.
-    #[default]
-    Resend,
-    /// Once.
-    ResendOnce,
-    /// Never: prefers a loss to a duplicate.
-    NeverResend,
+named! {
+    /// How often a part in doubt is resent.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DoubtPolicy {
+        /// Up to three times, with growing waits: prefers a duplicate to a loss.
+        #[default]
+        Resend = "resend",
+        /// Once.
+        ResendOnce = "resend-once",
+        /// Never: prefers a loss to a duplicate.
+        NeverResend = "never-resend",
+    }
 }
 
 impl DoubtPolicy {
-    pub const ALL: [DoubtPolicy; 3] =
-        [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend];
-
     /// Returns the maximum number of resends. The store keeps the policy as this number.
     pub const fn resends_max(self) -> u8 {
         match self {
@@ -38,14 +37,6 @@ impl DoubtPolicy {
             0 => DoubtPolicy::NeverResend,
             1 => DoubtPolicy::ResendOnce,
             _ => DoubtPolicy::Resend,
-        }
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DoubtPolicy::Resend => "resend",
-            DoubtPolicy::ResendOnce => "resend-once",
-            DoubtPolicy::NeverResend => "never-resend",
         }
     }
 }

@@ -36,6 +36,18 @@ fn one_part(state: PartState, doubts: u8) -> Progress {
     Progress { state: message_state(before, &parts), parts }
 }
 
+#[test]
+fn part_that_a_carrier_has_changes_only_to_states_that_follow_the_handover() {
+    use PartState::{Delivered, Enroute, Overdue, Presumed, Sent};
+    for state in [Presumed, Sent, Enroute, Overdue, Delivered] {
+        for (event, happens) in all_events() {
+            let step = apply(&one_part(state, 0), PartNo::FIRST, happens);
+            let Transition::Changed(StateChange { after, .. }) = step else { continue };
+            assert!(after.parts[0].state.follows_handover(), "{state:?} after {event}");
+        }
+    }
+}
+
 fn print_step(step: &Transition) -> String {
     match step {
         Transition::Ignored => "ignored".to_owned(),

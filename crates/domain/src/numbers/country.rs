@@ -3,10 +3,7 @@
 //! Kosovo (XK).
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::network::Mcc;
 
@@ -110,29 +107,5 @@ impl fmt::Display for Country {
     }
 }
 
-impl fmt::Debug for Country {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Country({self})")
-    }
-}
-
-impl FromStr for Country {
-    type Err = CountryRefusal;
-
-    fn from_str(text: &str) -> Result<Country, CountryRefusal> {
-        Country::parse(text)
-    }
-}
-
-impl Serialize for Country {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Country {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Country, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Country::parse(&text).map_err(de::Error::custom)
-    }
-}
+text_form!(Country: CountryRefusal, by as_str);
+debug_as_text!(Country);

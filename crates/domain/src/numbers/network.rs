@@ -1,9 +1,6 @@
 //! Mobile networks by their codes: the mobile country code (MCC) and the mobile network code (MNC) of ITU-T E.212.
 
 use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A mobile country code: three digits, `262`. Some countries have several, and a few share one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,39 +82,8 @@ impl fmt::Display for Network {
     }
 }
 
-/// Implements text formats by `parse` and `Display`.
-macro_rules! text_form {
-    ($($name:ident),+) => {$(
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = NetworkRefusal;
-
-            fn from_str(text: &str) -> Result<$name, NetworkRefusal> {
-                $name::parse(text)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                $name::parse(&text).map_err(de::Error::custom)
-            }
-        }
-    )+};
-}
-
-text_form!(Mcc, Mnc, Network);
+text_form!(Mcc: NetworkRefusal, Mnc: NetworkRefusal, Network: NetworkRefusal);
+debug_as_text!(Mcc, Mnc, Network);
 
 #[cfg(test)]
 #[path = "network_tests.rs"]

@@ -119,58 +119,16 @@ enum StatusGroup {
     Unknown,
 }
 
-/// The DLR code that customers get, in the `dlr` field and in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum DlrCode {
-    Delivrd,
-    Acceptd,
-    Undeliv,
-    Rejectd,
-    Expired,
-    Unknown,
-}
-
-impl DlrCode {
-    pub const ALL: [DlrCode; 6] = [
-        DlrCode::Delivrd,
-        DlrCode::Acceptd,
-        DlrCode::Undeliv,
-        DlrCode::Rejectd,
-        DlrCode::Expired,
-        DlrCode::Unknown,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DlrCode::Delivrd => "DELIVRD",
-            DlrCode::Acceptd => "ACCEPTD",
-            DlrCode::Undeliv => "UNDELIV",
-            DlrCode::Rejectd => "REJECTD",
-            DlrCode::Expired => "EXPIRED",
-            DlrCode::Unknown => "UNKNOWN",
-        }
-    }
-
-    /// Returns the number that the store keeps, which is SMPP's `message_state`. Existing numbers never change.
-    pub const fn as_u8(self) -> u8 {
-        match self {
-            DlrCode::Delivrd => 2,
-            DlrCode::Expired => 3,
-            DlrCode::Undeliv => 5,
-            DlrCode::Acceptd => 6,
-            DlrCode::Unknown => 7,
-            DlrCode::Rejectd => 8,
-        }
-    }
-
-    pub fn from_u8(stored: u8) -> Option<DlrCode> {
-        DlrCode::ALL.into_iter().find(|code| code.as_u8() == stored)
-    }
-}
-
-impl fmt::Display for DlrCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+named! {
+    /// The DLR code that customers get, in the `dlr` field and in reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum DlrCode (as_u8, from_u8: u8) {
+        Delivrd = 2 "DELIVRD",
+        Acceptd = 6 "ACCEPTD",
+        Undeliv = 5 "UNDELIV",
+        Rejectd = 8 "REJECTD",
+        Expired = 3 "EXPIRED",
+        Unknown = 7 "UNKNOWN",
     }
 }
 

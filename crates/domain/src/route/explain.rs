@@ -22,26 +22,16 @@ pub struct ConsideredRoute {
     pub decision: RouteDecision,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RouteDecision {
-    Chosen,
-    /// Another route is more specific.
-    Broader,
-    OtherAccount,
-    OtherSender,
-    /// A route for everywhere does not apply, because the number belongs to no country.
-    NoCountry,
-}
-
-impl RouteDecision {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RouteDecision::Chosen => "chosen",
-            RouteDecision::Broader => "broader-entry",
-            RouteDecision::OtherAccount => "other-account",
-            RouteDecision::OtherSender => "other-sender",
-            RouteDecision::NoCountry => "no-country",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RouteDecision {
+        Chosen = "chosen",
+        /// Another route is more specific.
+        Broader = "broader-entry",
+        OtherAccount = "other-account",
+        OtherSender = "other-sender",
+        /// A route for everywhere does not apply, because the number belongs to no country.
+        NoCountry = "no-country",
     }
 }
 
@@ -53,23 +43,15 @@ pub struct ConsideredCarrier {
     pub decision: CarrierDecision,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CarrierDecision {
-    /// The message is sent through it.
-    Chosen,
-    /// It is used if the carriers before it cannot send.
-    InReserve,
-    /// It is before the chosen carrier and cannot send.
-    Skipped,
-}
-
-impl CarrierDecision {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            CarrierDecision::Chosen => "chosen",
-            CarrierDecision::InReserve => "in-reserve",
-            CarrierDecision::Skipped => "skipped",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CarrierDecision {
+        /// The message is sent through it.
+        Chosen = "chosen",
+        /// It is used if the carriers before it cannot send.
+        InReserve = "in-reserve",
+        /// It is before the chosen carrier and cannot send.
+        Skipped = "skipped",
     }
 }
 

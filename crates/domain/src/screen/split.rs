@@ -129,11 +129,6 @@ impl SplitMessages {
             !parts.messages.is_empty()
         });
     }
-
-    /// Returns how many parts are kept for an account.
-    pub fn parts_of(&self, account: AccountId) -> usize {
-        self.0.get(&account).map_or(0, |account| account.parts)
-    }
 }
 
 impl AccountParts {

@@ -9,6 +9,13 @@ const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const ACCOUNT: AccountId = AccountId::new(1);
 const LINK: &str = "https://bit.ly/prize";
 
+impl SplitMessages {
+    /// Returns how many parts are kept for an account.
+    fn parts_of(&self, account: AccountId) -> usize {
+        self.0.get(&account).map_or(0, |account| account.parts)
+    }
+}
+
 fn part(to: u64, reference: u16, part: u8, total: u8) -> SplitPart {
     let to = Msisdn::parse(&format!("+4915112{to:06}")).unwrap();
     SplitPart { account: ACCOUNT, to, place: ConcatPart { reference, total, part } }

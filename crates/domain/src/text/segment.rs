@@ -8,30 +8,24 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::{MessageText, gsm7, ucs2};
+use super::{MessageText, gsm7};
 use crate::ids::PartNo;
 
-/// The encoding of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Encoding {
-    Gsm7,
-    Ucs2,
-    /// Binary data: every character of the text stands for one octet.
-    Octets,
+named! {
+    /// The encoding of a text.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Encoding {
+        Gsm7 = "gsm7",
+        Ucs2 = "ucs2",
+        /// Binary data: every character of the text stands for one octet.
+        Octets = "binary",
+    }
 }
 
 impl Encoding {
     /// Returns GSM-7 if it has every character of the text, otherwise UCS-2.
     pub fn choose(text: &str) -> Encoding {
         if Encoding::Gsm7.has_all_of(text) { Encoding::Gsm7 } else { Encoding::Ucs2 }
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Encoding::Gsm7 => "gsm7",
-            Encoding::Ucs2 => "ucs2",
-            Encoding::Octets => "binary",
-        }
     }
 
     /// Whether the encoding has every character of the text.
@@ -182,22 +176,6 @@ impl<'text> Segments<'text> {
             None => 0,
         };
         Some(&self.text[start..end])
-    }
-
-    /// Returns the octets of one part as SMPP carries them, without a header: unpacked septets, UTF-16 or binary data.
-    /// `None` past the last part.
-    pub fn part(&self, part: PartNo) -> Option<Vec<u8>> {
-        let slice = self.slice(part)?;
-        let mut octets = Vec::with_capacity(2 * slice.len());
-        match self.encoding {
-            Encoding::Gsm7 => {
-                let complete = gsm7::encode(slice, &mut octets);
-                assert!(complete, "the text was found to be GSM-7");
-            }
-            Encoding::Ucs2 => ucs2::encode(slice, &mut octets),
-            Encoding::Octets => write_octets(slice, &mut octets),
-        }
-        Some(octets)
     }
 }
 

@@ -5,6 +5,22 @@ use proptest::prelude::*;
 use sms_splitter::SplitSms;
 
 use super::*;
+use crate::text::ucs2;
+
+impl Segments<'_> {
+    /// Returns the octets of one part as SMPP carries them, without a header: unpacked septets, UTF-16 or binary data.
+    /// `None` past the last part.
+    fn part(&self, part: PartNo) -> Option<Vec<u8>> {
+        let slice = self.slice(part)?;
+        let mut octets = Vec::new();
+        match self.encoding {
+            Encoding::Gsm7 => assert!(gsm7::encode(slice, &mut octets), "the text was found to be GSM-7"),
+            Encoding::Ucs2 => ucs2::encode(slice, &mut octets),
+            Encoding::Octets => write_octets(slice, &mut octets),
+        }
+        Some(octets)
+    }
+}
 
 /// Compares the encoding, the number of parts and the units in each part.
 #[track_caller]

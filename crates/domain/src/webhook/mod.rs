@@ -8,66 +8,25 @@ pub mod url;
 use crate::shown_number::{NumberKind, ShownNumbers};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum WebhookKind {
-    /// The status of a message.
-    Dlr,
-    /// An MO message.
-    Inbound,
-}
-
-impl WebhookKind {
-    pub const ALL: [WebhookKind; 2] = [WebhookKind::Dlr, WebhookKind::Inbound];
-
-    /// Returns the number that the store keeps. Existing numbers never change.
-    pub const fn as_u8(self) -> u8 {
-        match self {
-            WebhookKind::Dlr => 1,
-            WebhookKind::Inbound => 2,
-        }
-    }
-
-    pub const fn from_u8(stored: u8) -> Option<WebhookKind> {
-        match stored {
-            1 => Some(WebhookKind::Dlr),
-            2 => Some(WebhookKind::Inbound),
-            _ => None,
-        }
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WebhookKind::Dlr => "dlr",
-            WebhookKind::Inbound => "inbound",
-        }
+named! {
+    /// The kind of a webhook.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum WebhookKind (as_u8, from_u8: u8) {
+        /// The status of a message.
+        Dlr = 1 "dlr",
+        /// An MO message.
+        Inbound = 2 "inbound",
     }
 }
 
-/// The payload format of a DLR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DlrForm {
-    #[default]
-    Full,
-    Short,
-}
-
-impl DlrForm {
-    /// Returns the number that the store keeps. Existing numbers never change.
-    pub const fn as_u8(self) -> u8 {
-        match self {
-            DlrForm::Full => 1,
-            DlrForm::Short => 2,
-        }
-    }
-
-    pub const fn from_u8(stored: u8) -> Option<DlrForm> {
-        match stored {
-            1 => Some(DlrForm::Full),
-            2 => Some(DlrForm::Short),
-            _ => None,
-        }
+named! {
+    /// The payload format of a DLR.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum DlrForm (as_u8, from_u8: u8) {
+        #[default]
+        Full = 1,
+        Short = 2,
     }
 }
 

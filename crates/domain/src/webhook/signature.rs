@@ -2,6 +2,7 @@
 //! convention, which also covers the event's id and the time of the attempt. During a change of secrets, both secrets
 //! sign.
 
+use crate::hex::{from_hex, hex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -54,7 +55,7 @@ impl Signer {
     fn is_body(&self, body: &[u8], signature: &str) -> bool {
         let mut mac = self.0.clone();
         mac.update(body);
-        unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
+        from_hex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
     }
 
     fn is_event(&self, id: &str, timestamp: &str, body: &[u8], signatures: &str) -> bool {
@@ -111,23 +112,18 @@ impl Signers {
     }
 }
 
-/// A header that holds a signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignatureHeader {
-    Current,
-    Next,
-    Previous,
-    Standard,
+named! {
+    /// A header that holds a signature.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SignatureHeader {
+        Current,
+        Next,
+        Previous,
+        Standard,
+    }
 }
 
 impl SignatureHeader {
-    pub const ALL: [SignatureHeader; 4] = [
-        SignatureHeader::Current,
-        SignatureHeader::Next,
-        SignatureHeader::Previous,
-        SignatureHeader::Standard,
-    ];
-
     /// Returns the header's name as documentation writes it.
     pub const fn header(self) -> &'static str {
         match self {
@@ -162,21 +158,6 @@ pub fn valid_signatures<'a>(
         }
     };
     SignatureHeader::ALL.into_iter().filter(made).collect()
-}
-
-fn hex(octets: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
-}
-
-/// Parses hexadecimal digits in either case.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |octet: u8| char::from(octet).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let pairs = text.as_bytes().chunks_exact(2);
-    let whole = pairs.remainder().is_empty();
-    let octets: Option<Vec<u8>> = pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect();
-    octets.filter(|_| whole)
 }
 
 #[cfg(test)]

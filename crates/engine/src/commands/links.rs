@@ -84,10 +84,10 @@ impl Command for LinkBatch {
             return Ok(());
         }
         if !inbound.is_empty() {
-            entry_uses::note(batch, entry, Usage::InboundMessage)?;
+            entry_uses::note(batch, entry, Usage::InboundMessage);
         }
         if !receipts.is_empty() {
-            entry_uses::note(batch, entry, Usage::Receipt)?;
+            entry_uses::note(batch, entry, Usage::Receipt);
         }
         if responses.iter().any(|record| record.response == SubmitResponse::Throttled) {
             // The carrier throttles the link: slots that it granted before are void.

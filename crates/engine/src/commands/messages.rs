@@ -119,6 +119,22 @@ impl Command for FindVelocityRefusal {
     }
 }
 
+/// Reads how many parts wait of each of these accounts, in their order: for a slot or for a time, at all carriers together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadWaitingParts {
+    pub accounts: Vec<AccountId>,
+}
+
+impl Command for ReadWaitingParts {
+    type Outcome = Vec<u64>;
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<u64>, TableError> {
+        Ok(self.accounts.iter().map(|account| batch.state.queues.waiting_of(*account)).collect())
+    }
+}
+
 /// Reads the queues of all carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadQueues;

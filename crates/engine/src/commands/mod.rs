@@ -19,7 +19,9 @@ mod webhooks;
 pub use admin::{DecideReview, ForgetReviews};
 pub use erasure::{EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers, EraseResponses, KeepErasure};
 pub use links::{CloseLink, OpenLink};
-pub use messages::{Cancel, CancelWaiting, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues};
+pub use messages::{
+    Cancel, CancelWaiting, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues, ReadWaitingParts,
+};
 pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
@@ -33,8 +35,8 @@ pub use webhooks::{
 use crate::audit_log;
 use crate::batch::Batch;
 use crate::ops::{
-    Acceptance, CatalogueChange, CustomerRequestEnd, FinishedReports, Inbound, LedgerEntry, LinkBatch,
-    NewCustomerRequest, Screened,
+    Acceptance, CatalogueChange, CustomerRequestEnd, EntryRemoved, FinishedReports, Inbound, LedgerEntry,
+    LinkBatch, NewCustomerRequest, Screened,
 };
 use crate::read_ahead::ReadPlan;
 use crate::report;
@@ -70,7 +72,8 @@ pub trait Command: Clone + fmt::Debug + Send + 'static {
     fn plan_reads<'c>(&'c self, _plan: &mut ReadPlan<'c>) {}
 
     /// Runs the command. It can run more than once: a batch that fails is rolled back and its commands run again, each
-    /// in a batch of its own. After an error the rows of the batch must be rolled back.
+    /// in a batch of its own. After an error the rows of the batch must be rolled back, but not after [`EntryRemoved`], with which
+    /// a command fails before it changes anything.
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, TableError>;
 }
 
@@ -108,7 +111,9 @@ macro_rules! commands {
         /// The outcome of any command, under the name of the command.
         #[derive(Serialize, Deserialize)]
         pub enum AnyOutcome {
-            $($name(<$command as Command>::Outcome)),*
+            $($name(<$command as Command>::Outcome),)*
+            /// A command that is about a removed entry was refused: it changed nothing.
+            EntryRemoved(EntryRemoved),
         }
 
         impl AnyCommand {
@@ -119,8 +124,8 @@ macro_rules! commands {
                 if !self.ignores_reports() {
                     report::delete_accepted(batch)?;
                 }
-                Ok(match self {
-                    $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*
+                refused(match self {
+                    $(AnyCommand::$name(command) => command.execute(batch).map(AnyOutcome::$name)),*
                 })
             }
 
@@ -147,7 +152,8 @@ macro_rules! commands {
             /// Returns the name of the command that it is the outcome of.
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(AnyOutcome::$name(_) => stringify!($name)),*
+                    $(AnyOutcome::$name(_) => stringify!($name),)*
+                    AnyOutcome::EntryRemoved(_) => "EntryRemoved",
                 }
             }
         }
@@ -216,6 +222,7 @@ commands! {
     PurgeTexts(PurgeTexts),
     PutUserToken(PutUserToken),
     ReadQueues(ReadQueues),
+    ReadWaitingParts(ReadWaitingParts),
     Receive(Inbound),
     ReleaseDue(ReleaseDue),
     Rematch(Rematch),
@@ -228,6 +235,11 @@ commands! {
     SetLate(SetLate),
     SettleReports(FinishedReports),
     SettleWebhooks(WebhookResults),
+}
+
+/// Returns the outcome of a command that failed because an entry was removed; any other result as it is.
+pub fn refused(result: Result<AnyOutcome, TableError>) -> Result<AnyOutcome, TableError> {
+    result.or_else(|error| error.downcast_ref().copied().map(AnyOutcome::EntryRemoved).ok_or(error))
 }
 
 /// Only the name: an outcome can have a message text in it.

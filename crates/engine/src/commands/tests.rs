@@ -135,12 +135,13 @@ fn outcome_belongs_to_its_own_command_only() {
 fn facts_are_kept_on_a_full_disk_and_reads_are_run() {
     let link = LinkId(1);
     let carrier = CarrierId::new(1);
-    let cases: [(AnyCommand, OnFullDisk); 8] = [
+    let cases: [(AnyCommand, OnFullDisk); 9] = [
         (Box::new(acceptance()).into(), OnFullDisk::Refuse),
         (link_batch().into(), OnFullDisk::Keep),
         (report_ends().into(), OnFullDisk::Keep),
         (webhook_results().into(), OnFullDisk::Keep),
         (ReadQueues.into(), OnFullDisk::Run),
+        (ReadWaitingParts { accounts: Vec::new() }.into(), OnFullDisk::Run),
         (OpenLink { carrier, link, number: LinkNumber(1), kind: LinkKind::Sends }.into(), OnFullDisk::Run),
         (CloseLink { carrier, link }.into(), OnFullDisk::Run),
         (ReleaseDue { now: NOW }.into(), OnFullDisk::Refuse),

@@ -111,6 +111,7 @@ fn has_changed(outcome: &AnyOutcome) -> bool {
         AnyOutcome::EndUserToken(was_there) => *was_there,
         AnyOutcome::MakeCustomerRequest(made) => matches!(made, MadeCustomerRequest::New(_)),
         AnyOutcome::EndCustomerRequest(was_open) => *was_open,
+        AnyOutcome::EntryRemoved(_) => false,
         _ => true,
     }
 }

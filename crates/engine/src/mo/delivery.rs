@@ -148,7 +148,7 @@ pub fn deliver_to(
         .or_else(|| batch.catalogue.inbound_connection(account))
         .filter(|connection| !entry_uses::is_removed(batch, NumberedEntry::Connection(*connection)));
     if let Some(connection) = over_smpp {
-        entry_uses::note(batch, NumberedEntry::Connection(connection), Usage::InboundMessage)?;
+        entry_uses::note(batch, NumberedEntry::Connection(connection), Usage::InboundMessage);
         report::write(
             batch,
             account,

@@ -10,6 +10,7 @@ use crate::webhooks;
 /// Stores an MO message that no carrier delivered.
 pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord, TableError> {
     let Inbound { account, from, to, text, received_at } = inbound;
+    entry_uses::check_present(batch, NumberedEntry::Account(*account))?;
     batch.advance_to(*received_at);
     let message = batch.state.mint.mint(*received_at);
     let (account, received_at) = (*account, *received_at);
@@ -29,10 +30,10 @@ pub fn receive(batch: &mut Batch<'_>, inbound: &Inbound) -> Result<InboundRecord
     )
 }
 
-/// Stores an MO message under the account's next number, with its webhook event.
+/// Stores an MO message of an account that was not removed, under the account's next number, with its webhook event.
 pub fn add(batch: &mut Batch<'_>, row: InboundRow) -> Result<InboundRecord, TableError> {
     let InboundRow { account, message, received_at, .. } = row;
-    entry_uses::note(batch, NumberedEntry::Account(account), Usage::InboundMessage)?;
+    entry_uses::note(batch, NumberedEntry::Account(account), Usage::InboundMessage);
     let before = batch.tables.read()?.inbound_counter(account)?;
     let id = before.map_or(0, |before| before.last) + 1;
     let newest = before.map_or(message, |before| before.newest.max(message));

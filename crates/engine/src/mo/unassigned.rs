@@ -1,14 +1,15 @@
 //! MO messages without an owner. They are kept for the operator, who can assign them to an account.
 
 use crate::batch::Batch;
+use crate::entry_uses;
 use crate::mo::delivery::{self, Owner, ReceivedMo};
-use crate::ops::{InboundRecord, UNASSIGNED_KEPT};
+use crate::ops::{InboundRecord, NumberedEntry, UNASSIGNED_KEPT};
 use crate::tables::{RowChange, TableError, UnassignedRow, Wire};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
 
-/// Gives an unassigned message to an account. Returns none if there is no such message.
+/// Gives an unassigned message to an account. Fails if the account was removed. Returns none if there is no such message.
 pub fn assign(
     batch: &mut Batch<'_>,
     message: MessageId,
@@ -17,6 +18,7 @@ pub fn assign(
 ) -> Result<Option<InboundRecord>, TableError> {
     batch.advance_to(now);
     let Some(found) = batch.tables.read()?.unassigned(message)? else { return Ok(None) };
+    entry_uses::check_present(batch, NumberedEntry::Account(account))?;
     batch.tables.write(RowChange::<UnassignedRow>::Delete((message,)));
     let owner = Owner { account, connection: None };
     delivery::deliver_to(batch, owner, message, &ReceivedMo::from_unassigned(found)).map(Some)

@@ -1,13 +1,16 @@
-//! The lengths of the carriers' queues, counted as parts change, so that millions of parts need no scan.
+//! The lengths of the carriers' queues and what waits of each account, counted as parts change, so that millions of parts need no
+//! scan.
 
+use crate::maps::HashMap;
 use crate::ops::{CarrierQueue, DeferredParts};
 use crate::state::deferred::Deferred;
 use crate::state::lanes::{Lanes, Unread};
-use crate::tables::TableError;
-use hermod_domain::ids::{CarrierId, MessageId};
+use crate::tables::{MessageKey, TableError};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
 
 /// Parts of one carrier that it has not accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,15 +36,31 @@ impl Counts {
     }
 }
 
-/// The counts of all carriers. There are few: a linear search is faster than hashing.
+/// Whose queue a part is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueOwner {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+}
+
+impl From<MessageKey> for QueueOwner {
+    fn from(MessageKey { carrier, account, .. }: MessageKey) -> QueueOwner {
+        QueueOwner { carrier, account }
+    }
+}
+
 #[derive(Default)]
 pub struct Queues {
+    /// The counts of all carriers. There are few: a linear search is faster than hashing.
     carriers: Vec<(CarrierId, Counts)>,
+    /// The parts that wait of each account that has some, at all carriers together.
+    waiting: HashMap<AccountId, u64>,
 }
 
 impl Queues {
     pub fn clear(&mut self) {
         self.carriers.clear();
+        self.waiting.clear();
     }
 
     /// Returns the waiting and in-flight parts of each carrier that has some, in order.
@@ -53,34 +72,64 @@ impl Queues {
         rows
     }
 
-    pub fn add(&mut self, carrier: CarrierId, state: PartState, parts: u64) {
-        if let Some(count) = self.counts(carrier).of(state) {
+    /// Returns the waiting parts of each account that has some, in order.
+    pub fn waiting_rows(&self) -> Vec<(AccountId, u64)> {
+        let mut rows: Vec<_> = self.waiting.iter().map(|(account, parts)| (*account, *parts)).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Returns how many parts of an account wait.
+    pub fn waiting_of(&self, account: AccountId) -> u64 {
+        self.waiting.get(&account).copied().unwrap_or(0)
+    }
+
+    pub fn add(&mut self, owner: QueueOwner, state: PartState, parts: u64) {
+        if let Some(count) = self.counts(owner.carrier).of(state) {
             *count += parts;
+        }
+        if is_waiting(state) && parts > 0 {
+            *self.waiting.entry(owner.account).or_default() += parts;
         }
     }
 
-    pub fn remove(&mut self, carrier: CarrierId, state: PartState) {
-        if let Some(count) = self.counts(carrier).of(state) {
+    pub fn remove(&mut self, owner: QueueOwner, state: PartState) {
+        if let Some(count) = self.counts(owner.carrier).of(state) {
             *count = count.checked_sub(1).expect("a part is counted before it is gone");
+        }
+        if is_waiting(state) {
+            self.remove_waiting(owner.account);
         }
     }
 
     /// Stops counting a part that is set aside. Its row may differ from what was counted.
-    pub fn forget(&mut self, carrier: CarrierId, state: PartState) {
-        if let Some(count) = self.counts(carrier).of(state) {
+    pub fn forget(&mut self, owner: QueueOwner, state: PartState) {
+        if let Some(count) = self.counts(owner.carrier).of(state) {
             *count = count.saturating_sub(1);
+        }
+        if is_waiting(state) {
+            self.remove_waiting(owner.account);
         }
     }
 
     /// Counts a part under its new state.
-    pub fn changed(&mut self, carrier: CarrierId, was: PartState, now: PartState) {
-        self.remove(carrier, was);
-        self.add(carrier, now, 1);
+    pub fn changed(&mut self, owner: QueueOwner, was: PartState, now: PartState) {
+        self.remove(owner, was);
+        self.add(owner, now, 1);
     }
 
     /// Stops counting the parts of a message that has ended.
-    pub fn ended(&mut self, carrier: CarrierId, parts: &[Part]) {
-        parts.iter().for_each(|part| self.remove(carrier, part.state));
+    pub fn ended(&mut self, owner: QueueOwner, parts: &[Part]) {
+        parts.iter().for_each(|part| self.remove(owner, part.state));
+    }
+
+    fn remove_waiting(&mut self, account: AccountId) {
+        if let Entry::Occupied(mut parts) = self.waiting.entry(account) {
+            *parts.get_mut() -= 1;
+            if *parts.get() == 0 {
+                parts.remove();
+            }
+        }
     }
 
     /// Returns the queue of each carrier that ever had parts.
@@ -108,6 +157,10 @@ impl Queues {
         });
         &mut self.carriers[place].1
     }
+}
+
+fn is_waiting(state: PartState) -> bool {
+    matches!(state, PartState::Queued | PartState::InDoubt)
 }
 
 /// A carrier's queue as the engine knows it, and what must be read from the tables to complete it.

@@ -146,6 +146,15 @@ pub struct OpenMessageRow {
     pub origin: MessageOrigin,
 }
 
+/// A part that waits for a slot, with what its events need: then the part of a message with one needs no other read.
+#[derive(Clone, Debug)]
+pub struct WaitingJob {
+    pub job: Job,
+    pub now: Part,
+    /// None if it cannot be read.
+    pub origin: Option<MessageOrigin>,
+}
+
 /// How many parts of an account a carrier has, by what they wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneCounts {
@@ -221,7 +230,7 @@ pub trait PartRows {
     fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError>;
 
     /// Returns the next parts of a lane that wait and have no due time, in order.
-    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError>;
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<WaitingJob>, TableError>;
 
     /// Returns the counts of every lane that has parts.
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;

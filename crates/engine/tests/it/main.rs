@@ -4,5 +4,6 @@ mod change_log;
 mod key_steps;
 mod memory;
 mod read_ahead;
+mod removed_entries;
 mod simulation;
 mod steps;

@@ -28,42 +28,18 @@ pub struct Caller {
     catalogue: Arc<Catalogue>,
 }
 
-/// Why credentials are rejected. For the operator's log: every caller gets the same INVALID_API_KEY.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignInFault {
-    /// None, or none that can be read.
-    NoCredentials,
-    UnknownKey,
-    KeyRevoked,
-    KeyExpired,
-    AccountClosed,
-    ConnectionClosed,
-    WrongSecret,
-}
-
-impl SignInFault {
-    /// Every fault, in the order of the checks.
-    pub const ALL: [SignInFault; 7] = [
-        SignInFault::NoCredentials,
-        SignInFault::UnknownKey,
-        SignInFault::KeyRevoked,
-        SignInFault::KeyExpired,
-        SignInFault::AccountClosed,
-        SignInFault::ConnectionClosed,
-        SignInFault::WrongSecret,
-    ];
-
-    /// Returns the reason in the request log.
-    pub const fn reason(self) -> &'static str {
-        match self {
-            SignInFault::NoCredentials => "no credentials, or none that can be read",
-            SignInFault::UnknownKey => "unknown API key",
-            SignInFault::KeyRevoked => "the API key is revoked",
-            SignInFault::KeyExpired => "the API key has expired",
-            SignInFault::AccountClosed => "the account is closed",
-            SignInFault::ConnectionClosed => "the connection is closed",
-            SignInFault::WrongSecret => "wrong secret",
-        }
+hermod_domain::named! {
+    /// Why credentials are rejected, in the order of the checks, with the reason in the operator's request log: every caller
+    /// gets the same INVALID_API_KEY.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SignInFault {
+        NoCredentials = "no credentials, or none that can be read",
+        UnknownKey = "unknown API key",
+        KeyRevoked = "the API key is revoked",
+        KeyExpired = "the API key has expired",
+        AccountClosed = "the account is closed",
+        ConnectionClosed = "the connection is closed",
+        WrongSecret = "wrong secret",
     }
 }
 

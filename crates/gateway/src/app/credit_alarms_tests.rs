@@ -15,6 +15,7 @@ fn account(credit_limit: &str, warn_below: Option<&str>) -> Account {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         countries_off: BTreeSet::new(),
         closed: false,

@@ -16,8 +16,8 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::{Route, RouteQuery};
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a carrier may be unable to send before its queue is moved, unless the route says so. The queue of a stalled one is
@@ -74,7 +74,7 @@ impl FailOver {
         let mut room = Room::of(gateway, &queues);
         for (carrier, troubled) in troubled {
             let (moved, looked_to) = move_queue(gateway, carrier, troubled, &mut room).await?;
-            let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.troubled.lock();
             if let Some(troubled) = known.get_mut(&carrier) {
                 troubled.looked_to = looked_to;
             }
@@ -91,7 +91,7 @@ impl FailOver {
     fn troubled(&self, gateway: &Gateway) -> Vec<(CarrierId, Troubled)> {
         let now = gateway.clock.moment();
         let catalogue = gateway.catalogue();
-        let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.troubled.lock();
         known.retain(|carrier, _| catalogue.carrier(*carrier).is_some());
         let mut for_long = Vec::new();
         let shortest =

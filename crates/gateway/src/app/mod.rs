@@ -16,7 +16,7 @@ mod request_log;
 mod submit_message;
 mod webhook_body;
 
-pub use account_metrics::account_metrics;
+pub use account_metrics::LastAccountMetrics;
 pub use alarm_notification::AlarmNotification;
 pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
@@ -25,7 +25,7 @@ pub use credit_alarms::{check_low_credit, check_rejections_for_credit};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
-pub use notification_delivery::{NOTIFICATIONS_WAITING_MAX, count_notification, deliver_notifications};
+pub use notification_delivery::{NOTIFICATIONS_WAITING_MAX, count_notification, serve_notifications};
 pub use notification_plan::{NotificationPlan, PlannedNotification};
 pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};

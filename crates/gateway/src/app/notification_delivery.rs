@@ -3,6 +3,7 @@
 
 use crate::app::AlarmNotification;
 use crate::clock::Clock;
+use crate::workers::Workers;
 use metrics::counter;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -12,8 +13,27 @@ pub const NOTIFICATIONS_WAITING_MAX: usize = 200;
 /// The wait after each failed attempt. After the last one the notification is given up.
 const RETRIES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
 
+/// Delivers what comes over the queue until the workers stop.
+pub fn serve_notifications<F>(
+    clock: Clock,
+    channel: &'static str,
+    queue: mpsc::Receiver<AlarmNotification>,
+    workers: &Workers,
+    send: impl Fn(AlarmNotification, u32) -> F + Send + 'static,
+) where
+    F: Future<Output = Result<(), String>> + Send,
+{
+    let stopping = workers.stopping();
+    workers.spawn_named(format!("alarm {channel}"), async move {
+        tokio::select! {
+            () = deliver(clock, channel, queue, send) => {}
+            () = stopping.cancelled() => {}
+        }
+    });
+}
+
 /// Sends what comes over the queue until it is closed. `send` makes one attempt; its error is a sentence for the log.
-pub async fn deliver_notifications<F>(
+async fn deliver<F>(
     clock: Clock,
     channel: &'static str,
     mut queue: mpsc::Receiver<AlarmNotification>,

@@ -29,7 +29,7 @@ async fn attempts(failures: u32) -> Vec<String> {
     drop(queue);
     let made = Arc::new(Mutex::new(Vec::new()));
     let (seen, time) = (made.clone(), clock.clone());
-    let delivered = deliver_notifications(clock.clone(), "test", received, move |notification, attempt| {
+    let delivered = deliver(clock.clone(), "test", received, move |notification, attempt| {
         seen.lock().unwrap().push(format!("{} #{attempt} at {} s", notification.id, time.moment().0 / 1_000));
         let fails = notification.id == "1" && attempt <= failures;
         async move { if fails { Err("no".to_owned()) } else { Ok(()) } }

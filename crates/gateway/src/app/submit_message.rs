@@ -90,7 +90,7 @@ async fn submit_screened(
     let Some(part) = part else { return submit(gateway, caller, submission, &[]).await };
     let text = submission.text.clone();
     let piece = Piece { encoding: submission.measure(&text).encoding, text };
-    let joined = gateway.split_messages().add(part, &piece, gateway.clock.now());
+    let joined = gateway.split_messages.lock().add(part, &piece, gateway.clock.now());
     let Ok(joined) = joined else {
         return refused(gateway, caller, submission, reused_reference()).await;
     };
@@ -111,7 +111,7 @@ struct SplitScreening<'w> {
 
 impl Drop for SplitScreening<'_> {
     fn drop(&mut self) {
-        self.gateway.split_messages().settle(self.part, &self.piece, self.is_accepted);
+        self.gateway.split_messages.lock().settle(self.part, &self.piece, self.is_accepted);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs the operator's command for each notification about an alarm: the alarm is JSON on its standard input and in variables. The
 //! command has no other variables than PATH: those of the gateway may hold secrets.
 
-use crate::app::{AlarmNotification, deliver_notifications};
+use crate::app::{AlarmNotification, serve_notifications};
 use crate::clock::within;
 use crate::gateway::Gateway;
 use crate::workers::Workers;
@@ -24,17 +24,10 @@ pub fn serve(
     notifications: mpsc::Receiver<AlarmNotification>,
     workers: &Workers,
 ) {
-    let (clock, stopping) = (gateway.clock.clone(), workers.stopping());
     let command: Arc<[String]> = command.into();
-    workers.spawn_named("alarm command", async move {
-        let running = deliver_notifications(clock, "command", notifications, move |notification, _| {
-            let command = command.clone();
-            async move { run(&command, &notification).await }
-        });
-        tokio::select! {
-            () = running => {}
-            () = stopping.cancelled() => {}
-        }
+    serve_notifications(gateway.clock.clone(), "command", notifications, workers, move |notification, _| {
+        let command = command.clone();
+        async move { run(&command, &notification).await }
     });
 }
 

@@ -4,6 +4,7 @@
 use super::Gateway;
 use hermod_domain::hold::Hold;
 use hermod_store::StoreError;
+use tokio::sync::watch;
 
 impl Gateway {
     /// Returns the hold; none if the gateway is not held.
@@ -20,11 +21,23 @@ impl Gateway {
         self.hold().is_some_and(|hold| !hold.accepts_messages)
     }
 
-    /// Waits until the gateway is not held.
-    pub async fn released(&self) {
+    /// Waits until the gateway is not held, and runs this work. Drops it when the gateway is held meanwhile, and begins again.
+    pub async fn while_released<F: Future>(&self, work: impl Fn() -> F) -> F::Output {
         let mut hold = self.hold.subscribe();
-        // The sender is in this value.
-        let _ = hold.wait_for(Option::is_none).await;
+        loop {
+            // The sender is in this value.
+            let _ = hold.wait_for(Option::is_none).await;
+            tokio::select! {
+                biased;
+                _ = hold.wait_for(Option::is_some) => {}
+                done = work() => return done,
+            }
+        }
+    }
+
+    /// Returns a receiver that is notified when the gateway is held or released.
+    pub fn hold_changes(&self) -> watch::Receiver<Option<Hold>> {
+        self.hold.subscribe()
     }
 
     /// Takes over what the store says about the hold.

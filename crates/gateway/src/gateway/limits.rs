@@ -9,11 +9,11 @@ use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::sign_in::SignIns;
 use hermod_domain::time::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Wrong codes of a second factor that are admitted for one user, from all addresses: a guess is right once in 333,333 times.
@@ -96,7 +96,7 @@ pub struct WrongBind {
     pub name: Option<[u8; 32]>,
 }
 
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// A bucket per connection, shared by all its keys. Bounded by the number of connections.
     requests: Mutex<HashMap<ConnectionId, Bucket>>,
     /// A bucket per standard account, shared by all its binds. Bounded by the number of accounts.
@@ -143,7 +143,7 @@ impl Limits {
     }
 
     /// Sets the limit of failed sign-ins per address and minute.
-    pub(super) fn allow_failed_sign_ins(&mut self, a_minute: u32) {
+    pub(crate) fn allow_failed_sign_ins(&mut self, a_minute: u32) {
         self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
     }
 
@@ -155,7 +155,7 @@ impl Limits {
 
     fn note_failure(&self, failure: Use) {
         if let Some(failures) = &self.failures {
-            let mut failures = lock(failures);
+            let mut failures = failures.lock();
             if failures.len() < FAILURES_MAX {
                 failures.push(failure);
             }
@@ -170,7 +170,7 @@ impl Gateway {
         let rate = Rate::per_second(per_second.max(1)).unwrap_or_else(|_| {
             Rate::per_second(hermod_domain::pace::PER_SECOND_MAX).expect("the maximum is allowed")
         });
-        let mut buckets = lock(&self.limits.requests);
+        let mut buckets = self.limits.requests.lock();
         let Bucket { pace, used } = buckets.entry(connection).or_insert_with(|| Bucket::full(rate, now));
         if pace.rate() != rate {
             *pace = Pace::full(rate, now);
@@ -185,7 +185,7 @@ impl Gateway {
     /// Takes `count` tokens from an account's bucket, or none.
     pub fn take_submits(&self, account: AccountId, rate: Rate, count: u32) -> bool {
         let now = self.clock.now();
-        let mut submits = lock(&self.limits.submits);
+        let mut submits = self.limits.submits.lock();
         let Bucket { pace, used } = submits.entry(account).or_insert_with(|| Bucket::full(rate, now));
         if pace.rate() != rate {
             pace.change_rate(rate, now);
@@ -200,7 +200,7 @@ impl Gateway {
     pub fn fail_sign_in(&self, source: IpAddr, key: SignInKey<'_>) -> Result<(), Duration> {
         let (source, key) = (limit_key_of(source), self.limits.fingerprint(key));
         self.limits.note_failure(Use::FailedSignIn { source, key });
-        lock(&self.limits.sign_ins).fail(source, key, self.clock.now())
+        self.limits.sign_ins.lock().fail(source, key, self.clock.now())
     }
 
     /// Admits valid credentials and marks their address as proven. Fails with the time to wait if the address is not
@@ -213,7 +213,7 @@ impl Gateway {
     ) -> Result<(), Duration> {
         let key_and_secret = self.limits.fingerprint((key, secret_digest));
         let key = self.limits.fingerprint(key);
-        lock(&self.limits.sign_ins).succeed(limit_key_of(source), key, key_and_secret, self.clock.now())
+        self.limits.sign_ins.lock().succeed(limit_key_of(source), key, key_and_secret, self.clock.now())
     }
 
     /// Returns how long an address must wait before its credentials are checked at all; none if they are checked now.
@@ -225,7 +225,7 @@ impl Gateway {
     ) -> Option<Duration> {
         let key_and_secret = self.limits.fingerprint((key, secret_digest));
         let key = self.limits.fingerprint(key);
-        lock(&self.limits.sign_ins).wait_before_attempt(
+        self.limits.sign_ins.lock().wait_before_attempt(
             limit_key_of(source),
             key,
             key_and_secret,
@@ -236,19 +236,19 @@ impl Gateway {
     /// Whether valid credentials came from this address within the last day.
     pub fn is_proven(&self, source: IpAddr, key: SignInKey<'_>, secret_digest: &str) -> bool {
         let key_and_secret = self.limits.fingerprint((key, secret_digest));
-        lock(&self.limits.sign_ins).is_proven(limit_key_of(source), key_and_secret, self.clock.now())
+        self.limits.sign_ins.lock().is_proven(limit_key_of(source), key_and_secret, self.clock.now())
     }
 
     /// Counts a wrong code of a user's second factor.
     pub fn fail_code(&self, user: u32) {
         self.limits.note_failure(Use::WrongCode { user });
         // Over the limit no code is compared.
-        let _ = lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, self.clock.now());
+        let _ = self.limits.wrong_codes.lock().admit(user, WRONG_CODES, self.clock.now());
     }
 
     /// Returns how long a user must wait before a code is compared at all.
     pub fn wait_before_code(&self, user: u32) -> Option<Duration> {
-        lock(&self.limits.wrong_codes).wait(user, WRONG_CODES, self.clock.now())
+        self.limits.wrong_codes.lock().wait(user, WRONG_CODES, self.clock.now())
     }
 
     /// Counts a wrong password of a user, known or not, from an address that the user has not signed in from.
@@ -256,13 +256,13 @@ impl Gateway {
         let user = self.limits.fingerprint(("password", email));
         self.limits.note_failure(Use::WrongPassword { user });
         // Over the limit no password is compared.
-        let _ = lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, self.clock.now());
+        let _ = self.limits.wrong_passwords.lock().admit(user, WRONG_PASSWORDS, self.clock.now());
     }
 
     /// Returns how long a user must wait before a password from an unknown address is compared at all.
     pub fn wait_before_password(&self, email: &str) -> Option<Duration> {
         let user = self.limits.fingerprint(("password", email));
-        lock(&self.limits.wrong_passwords).wait(user, WRONG_PASSWORDS, self.clock.now())
+        self.limits.wrong_passwords.lock().wait(user, WRONG_PASSWORDS, self.clock.now())
     }
 
     /// Takes an invitation or a link from the allowances of the account, the inviter and the recipient. Fails with the time to
@@ -279,7 +279,7 @@ impl Gateway {
             self.limits.fingerprint(("recipient", account, recipient)),
             self.limits.fingerprint(("recipient", recipient)),
         ];
-        lock(&self.limits.invitations).admit(keys, self.clock.now())?;
+        self.limits.invitations.lock().admit(keys, self.clock.now())?;
         self.limits.note_failure(Use::Invitation { keys });
         Ok(())
     }
@@ -292,13 +292,13 @@ impl Gateway {
     /// Returns the wrong binds at other nodes since the last call, without old ones: they would all count as if they were new.
     pub fn take_wrong_binds(&self) -> Vec<WrongBind> {
         let counted_from = self.clock.now().minus(WRONG_BINDS_COUNT_FOR);
-        let wrong_binds = std::mem::take(&mut *lock(&self.limits.wrong_binds));
+        let wrong_binds = std::mem::take(&mut *self.limits.wrong_binds.lock());
         wrong_binds.into_iter().filter(|(at, _)| *at > counted_from).map(|(_, wrong)| wrong).collect()
     }
 
     /// Returns the failed sign-ins that an address has left.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
-        let sign_ins = lock(&self.limits.sign_ins);
+        let sign_ins = self.limits.sign_ins.lock();
         let limit = sign_ins.allowance().most;
         let (remaining, whole_in) = match source {
             Some(source) => sign_ins.left(limit_key_of(source), self.clock.now()),
@@ -310,7 +310,7 @@ impl Gateway {
     /// Returns what this node has taken from the limits since the last call.
     pub(crate) fn take_used(&self) -> Vec<Use> {
         let mut uses =
-            self.limits.failures.as_ref().map(|told| std::mem::take(&mut *lock(told))).unwrap_or_default();
+            self.limits.failures.as_ref().map(|told| std::mem::take(&mut *told.lock())).unwrap_or_default();
         let requests = used(&self.limits.requests);
         uses.extend(requests.into_iter().map(|(connection, per_second, count)| Use::Requests {
             connection,
@@ -338,14 +338,14 @@ impl Gateway {
                     charge(&self.limits.submits, account, per_second, count, now);
                 }
                 // Over the limit there is nothing left to take.
-                Use::FailedSignIn { source, key } => drop(lock(&self.limits.sign_ins).fail(source, key, now)),
-                Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
+                Use::FailedSignIn { source, key } => drop(self.limits.sign_ins.lock().fail(source, key, now)),
+                Use::WrongCode { user } => drop(self.limits.wrong_codes.lock().admit(user, WRONG_CODES, now)),
                 Use::WrongPassword { user } => {
-                    let _ = lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, now);
+                    let _ = self.limits.wrong_passwords.lock().admit(user, WRONG_PASSWORDS, now);
                 }
-                Use::Invitation { keys } => lock(&self.limits.invitations).take(keys, now),
+                Use::Invitation { keys } => self.limits.invitations.lock().take(keys, now),
                 Use::WrongBind(wrong) => {
-                    let mut wrong_binds = lock(&self.limits.wrong_binds);
+                    let mut wrong_binds = self.limits.wrong_binds.lock();
                     if wrong_binds.len() == FAILURES_MAX {
                         wrong_binds.pop_front();
                     }
@@ -358,7 +358,7 @@ impl Gateway {
 
 /// Returns what was taken from buckets since the last call, with their rates.
 fn used<K: Copy>(buckets: &Mutex<HashMap<K, Bucket>>) -> Vec<(K, u32, u32)> {
-    let mut buckets = lock(buckets);
+    let mut buckets = buckets.lock();
     let used = buckets.iter_mut().filter(|(_, bucket)| bucket.used > 0);
     used.map(|(key, bucket)| (*key, bucket.pace.rate().get(), std::mem::take(&mut bucket.used))).collect()
 }
@@ -372,12 +372,7 @@ fn charge<K: Eq + Hash>(
 ) {
     // Another node does not say a rate that is not allowed.
     let Ok(rate) = Rate::per_second(per_second) else { return };
-    let mut buckets = lock(buckets);
+    let mut buckets = buckets.lock();
     let bucket = buckets.entry(key).or_insert_with(|| Bucket::full(rate, now));
     bucket.pace.charge(count, now);
-}
-
-/// The counts stay valid if a thread panicked while holding the lock.
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,8 +5,8 @@ use super::limits::HttpLimits;
 use super::listener::HttpListener;
 use crate::clock::Clock;
 use crate::listeners::{
-    AddressLimits, ConnectionLimits, ConnectionSlot, ProxiedClient, ProxyHeaderError, TrustedProxies,
-    limit_key_of, read_proxy_header,
+    AddressLimits, CloseCause, ConnectionLimits, ConnectionSlot, ProxiedClient, TrustedProxies, limit_key_of,
+    proxied_client,
 };
 use metrics::counter;
 use std::net::IpAddr;
@@ -21,17 +21,6 @@ pub(super) struct AdmittedClient {
     pub(super) is_proxied: bool,
     /// None: a trusted proxy, which needs none.
     pub(super) slot: Option<Arc<ConnectionSlot>>,
-}
-
-/// Why a connection was closed before its first request.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CloseCause {
-    #[error("too many connections from its address")]
-    AddressLimit,
-    #[error(transparent)]
-    Proxy(#[from] ProxyHeaderError),
-    #[error("the PROXY header timed out")]
-    LateHeader,
 }
 
 /// Admits the connections of one listener.
@@ -61,12 +50,13 @@ impl Admission {
             Ok(client) => return Some(client),
             Err(cause) => cause,
         };
-        match cause {
-            CloseCause::AddressLimit => counter!("hermod_http_address_limited_total").increment(1),
-            CloseCause::Proxy(_) | CloseCause::LateHeader => {
-                counter!("hermod_http_proxy_header_errors_total").increment(1);
+        let counter = match cause {
+            CloseCause::AddressLimit => counter!("hermod_http_address_limited_total"),
+            CloseCause::Proxy(_) | CloseCause::LateHeader | CloseCause::Handshake | CloseCause::Stopping => {
+                counter!("hermod_http_proxy_header_errors_total")
             }
-        }
+        };
+        counter.increment(1);
         tracing::debug!(%peer, "Closed an HTTP connection: {cause}");
         None
     }
@@ -76,12 +66,7 @@ impl Admission {
             return Ok(AdmittedClient { address: peer, is_proxied: false, slot: self.take_slot(peer)? });
         }
         // Boxed, so that a direct connection does not reserve the memory of this future.
-        let caller = Box::pin(async {
-            tokio::select! {
-                read = read_proxy_header(stream) => Ok(read?),
-                () = self.clock.sleep(self.limits.handshake_max) => Err(CloseCause::LateHeader),
-            }
-        });
+        let caller = Box::pin(proxied_client(stream, &self.clock, self.limits.handshake_max));
         Ok(match caller.await? {
             // A health check: the load balancer is the client.
             ProxiedClient::Itself => AdmittedClient { address: peer, is_proxied: true, slot: None },

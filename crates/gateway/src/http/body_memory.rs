@@ -27,7 +27,7 @@ pub struct BodyMemory {
 pub struct BodyMemoryFull;
 
 impl BodyMemory {
-    pub(crate) fn new(bytes_max: u64) -> BodyMemory {
+    pub fn new(bytes_max: u64) -> BodyMemory {
         BodyMemory { bytes_max, used: Arc::default() }
     }
 

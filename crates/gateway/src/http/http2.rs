@@ -8,21 +8,19 @@ use super::timeouts::{ConnectionInfo, ConnectionTimeouts, Stage, TimeoutAction};
 use crate::clock::{Clock, Moment, within};
 use crate::listeners::ConnectionSlot;
 use crate::workers::Workers;
-use axum::body::Body;
+use axum::Router;
 use axum::http::header::HOST;
 use axum::http::{HeaderValue, Request, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use axum::{Error, Router};
-use bytes::Bytes;
-use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use parking_lot::Mutex;
+use std::pin::pin;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -170,8 +168,7 @@ impl RequestServer {
             }
         };
         timeouts.enter(Stage::Idle);
-        let answer = streamed_body::follow(answer, &timeouts);
-        Ok(answer.map(|body| Body::new(SentBody { body, _stream: stream })))
+        Ok(streamed_body::follow_holding(answer, &timeouts, stream))
     }
 
     fn next_check(&self) -> Moment {
@@ -206,7 +203,7 @@ impl OpenStreams {
     fn begin(self: &Arc<OpenStreams>, clock: &Clock) -> OpenStream {
         let timeouts = Arc::new(ConnectionTimeouts::new(clock.clone()));
         timeouts.enter(Stage::Serving);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         open.push(timeouts.clone());
         self.connection.enter(Stage::Serving);
         OpenStream { streams: self.clone(), timeouts }
@@ -214,7 +211,7 @@ impl OpenStreams {
 
     /// Whether the client has not taken a response for as long as a connection may be idle.
     fn has_stalled(&self, limits: &HttpLimits, now: Moment) -> bool {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock();
         open.iter().any(|timeouts| {
             let (stage, since) = timeouts.now();
             stage == Stage::Idle && since.plus(limits.idle_max) <= now
@@ -230,36 +227,10 @@ struct OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.streams.open.lock();
         open.retain(|other| !Arc::ptr_eq(other, &self.timeouts));
         if open.is_empty() {
             self.streams.connection.enter(Stage::Idle);
         }
-    }
-}
-
-/// The body of a response, which ends its request when it is dropped.
-struct SentBody {
-    body: Body,
-    _stream: OpenStream,
-}
-
-impl HttpBody for SentBody {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -2,9 +2,10 @@
 
 use super::raw_heads::RawHeads;
 use super::timeouts::ConnectionTimeouts;
+use parking_lot::Mutex;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -24,7 +25,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.timeouts.on_bytes();
-            let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut heads = self.heads.lock();
             heads.feed(&buffer.filled()[before..]);
         }
         read

@@ -25,11 +25,12 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use metrics::gauge;
+use parking_lot::Mutex;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::fd::AsFd as _;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -270,7 +271,7 @@ fn service_of(
             slot.establish();
         }
         request.extensions_mut().insert(connection.clone());
-        let lengths = heads.lock().unwrap_or_else(PoisonError::into_inner).hand_on();
+        let lengths = heads.lock().hand_on();
         let is_chunked = || request.headers().contains_key(TRANSFER_ENCODING);
         if lengths == LengthHeaders::Two || (lengths == LengthHeaders::Unknown && is_chunked()) {
             request.extensions_mut().insert(TwoLengths);

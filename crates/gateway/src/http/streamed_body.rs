@@ -13,9 +13,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-struct StreamedBody {
+/// The body of a response. `held` is dropped when it is sent, or its client has gone.
+struct SentBody<H> {
     body: Body,
-    timeouts: Arc<ConnectionTimeouts>,
+    timeouts: Option<Arc<ConnectionTimeouts>>,
+    _held: H,
 }
 
 /// Makes the timeouts of the connection follow the body of a response, if its length is not known.
@@ -23,10 +25,21 @@ pub(super) fn follow(response: Response, timeouts: &Arc<ConnectionTimeouts>) -> 
     if response.body().size_hint().exact().is_some() {
         return response;
     }
-    response.map(|body| Body::new(StreamedBody { body, timeouts: timeouts.clone() }))
+    follow_holding(response, timeouts, ())
 }
 
-impl HttpBody for StreamedBody {
+/// As [`follow`], and keeps `held` until the body is sent.
+pub(super) fn follow_holding<H: Send + Unpin + 'static>(
+    response: Response,
+    timeouts: &Arc<ConnectionTimeouts>,
+    held: H,
+) -> Response {
+    let is_streamed = response.body().size_hint().exact().is_none();
+    let timeouts = is_streamed.then(|| timeouts.clone());
+    response.map(|body| Body::new(SentBody { body, timeouts, _held: held }))
+}
+
+impl<H: Unpin> HttpBody for SentBody<H> {
     type Data = Bytes;
     type Error = Error;
 
@@ -35,7 +48,9 @@ impl HttpBody for StreamedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        self.timeouts.enter(if polled.is_pending() { Stage::Serving } else { Stage::Idle });
+        if let Some(timeouts) = &self.timeouts {
+            timeouts.enter(if polled.is_pending() { Stage::Serving } else { Stage::Idle });
+        }
         polled
     }
 

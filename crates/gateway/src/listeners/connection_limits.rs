@@ -1,10 +1,11 @@
 //! Limits the connections of one address, so that one client cannot use up all of them. Half-open connections (no
 //! request or bind yet) have a lower limit, because an attacker can open them at no cost.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Open connections by address. Bounded by the maximum number of connections.
 #[derive(Clone, Default)]
@@ -34,7 +35,7 @@ pub(crate) struct ConnectionSlot {
 impl ConnectionLimits {
     /// Takes a slot. Returns `None` if the address is at a limit.
     pub(crate) fn enter(&self, address: IpAddr, limits: AddressLimits) -> Option<ConnectionSlot> {
-        let mut held = self.lock();
+        let mut held = self.0.lock();
         let of_address = held.entry(address).or_default();
         if of_address.open >= limits.open_max || of_address.half_open >= limits.half_open_max {
             return None;
@@ -43,10 +44,6 @@ impl ConnectionLimits {
         of_address.half_open += 1;
         Some(ConnectionSlot { connection_limits: self.clone(), address, is_half_open: AtomicBool::new(true) })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Held>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl ConnectionSlot {
@@ -54,7 +51,7 @@ impl ConnectionSlot {
     pub(crate) fn establish(&self) {
         // Called for every request, so check without the lock first.
         if self.is_half_open.load(Ordering::Relaxed) && self.is_half_open.swap(false, Ordering::Relaxed) {
-            let mut held = self.connection_limits.lock();
+            let mut held = self.connection_limits.0.lock();
             if let Some(held) = held.get_mut(&self.address) {
                 held.half_open -= 1;
             }
@@ -65,7 +62,7 @@ impl ConnectionSlot {
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.establish();
-        let mut held = self.connection_limits.lock();
+        let mut held = self.connection_limits.0.lock();
         let Some(of_address) = held.get_mut(&self.address) else { return };
         of_address.open -= 1;
         if of_address.open == 0 {

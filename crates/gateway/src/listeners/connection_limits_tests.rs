@@ -18,7 +18,7 @@ fn address_over_its_limit_is_rejected_until_a_connection_closes() {
     let third = connection_limits.enter(HERE, limits);
     assert!(third.is_some());
     drop((second, third, elsewhere));
-    assert!(connection_limits.lock().is_empty(), "closed connections leave no entry");
+    assert!(connection_limits.0.lock().is_empty(), "closed connections leave no entry");
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod connection_limits;
 mod proxy_header;
 
 pub(crate) use connection_limits::{AddressLimits, ConnectionLimits, ConnectionSlot};
-pub(crate) use proxy_header::{ProxiedClient, ProxyHeaderError, read_proxy_header};
+pub(crate) use proxy_header::ProxiedClient;
+use proxy_header::{ProxyHeaderError, read_proxy_header};
 
 use crate::clock::Clock;
 use crate::tls::Tls;
@@ -71,6 +72,33 @@ impl Reach {
                 is_near || direct.is_some_and(is_listed)
             }
         }
+    }
+}
+
+/// Why a connection is closed before it is served.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CloseCause {
+    #[error("too many connections from its address")]
+    AddressLimit,
+    #[error(transparent)]
+    Proxy(#[from] ProxyHeaderError),
+    #[error("the PROXY header timed out")]
+    LateHeader,
+    #[error("the TLS handshake failed")]
+    Handshake,
+    #[error("the gateway is stopping")]
+    Stopping,
+}
+
+/// Reads the PROXY header with which a connection from a load balancer begins.
+pub(crate) async fn proxied_client(
+    stream: &mut TcpStream,
+    clock: &Clock,
+    limit: Duration,
+) -> Result<ProxiedClient, CloseCause> {
+    tokio::select! {
+        read = read_proxy_header(stream) => Ok(read?),
+        () = clock.sleep(limit) => Err(CloseCause::LateHeader),
     }
 }
 

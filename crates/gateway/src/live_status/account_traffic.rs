@@ -1,8 +1,11 @@
-//! Counts the messages that each account submits to this process, for metrics.
+//! Counts the messages that each account submits to this process, for metrics. Counting takes no lock.
 
+use arc_swap::ArcSwap;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::AccountId;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The messages of one account since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,26 +14,49 @@ pub struct SubmittedMessages {
     pub refused: u64,
 }
 
-/// The messages of all accounts. At most one entry per account.
 #[derive(Debug, Default)]
-pub struct AccountTraffic(Mutex<HashMap<AccountId, SubmittedMessages>>);
+struct Counters {
+    accepted: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// The messages of the accounts of the setup.
+#[derive(Debug, Default)]
+pub struct AccountTraffic(ArcSwap<HashMap<AccountId, Arc<Counters>>>);
 
 impl AccountTraffic {
+    /// Counts for the accounts of this setup from now on. Accounts of the setup before keep their counts.
+    pub fn follow(&self, catalogue: &Catalogue) {
+        self.0.rcu(|before| {
+            let counters =
+                catalogue.accounts().map(|(id, _)| (id, before.get(&id).cloned().unwrap_or_default()));
+            counters.collect::<HashMap<_, _>>()
+        });
+    }
+
     pub fn count_accepted(&self, account: AccountId) {
-        self.lock().entry(account).or_default().accepted += 1;
+        if let Some(counters) = self.0.load().get(&account) {
+            counters.accepted.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub fn count_refused(&self, account: AccountId) {
-        self.lock().entry(account).or_default().refused += 1;
+        if let Some(counters) = self.0.load().get(&account) {
+            counters.refused.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
-    /// Returns a copy of all counts.
+    /// Returns all counts.
     pub fn counts(&self) -> HashMap<AccountId, SubmittedMessages> {
-        self.lock().clone()
-    }
-
-    /// Counts stay valid if a thread panicked while holding the lock.
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, SubmittedMessages>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let read = |(id, counters): (&AccountId, &Arc<Counters>)| {
+            let Counters { accepted, refused } = &**counters;
+            let [accepted, refused] = [accepted, refused].map(|count| count.load(Ordering::Relaxed));
+            (*id, SubmittedMessages { accepted, refused })
+        };
+        self.0.load().iter().map(read).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "account_traffic_tests.rs"]
+mod tests;

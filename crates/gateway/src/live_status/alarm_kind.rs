@@ -3,27 +3,21 @@
 use serde::{Deserialize, Serialize};
 use tracing::Level;
 
-/// How urgent an alarm is. The order is that of urgency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// To look at during the day: work for the operator, or a customer's own matter.
-    Notice,
-    /// Something fails or will fail, and messages are still sent.
-    Warning,
-    /// Messages are not accepted or not sent, or will expire.
-    Critical,
+hermod_domain::named! {
+    /// How urgent an alarm is. The order is that of urgency.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// To look at during the day: work for the operator, or a customer's own matter.
+        Notice = "notice",
+        /// Something fails or will fail, and messages are still sent.
+        Warning = "warning",
+        /// Messages are not accepted or not sent, or will expire.
+        Critical = "critical",
+    }
 }
 
 impl Severity {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Severity::Notice => "notice",
-            Severity::Warning => "warning",
-            Severity::Critical => "critical",
-        }
-    }
-
     /// Returns the level at which alarms of this severity are logged.
     pub(super) const fn log_level(self) -> Level {
         match self {

@@ -4,8 +4,8 @@
 use super::alarm_kind::{AlarmKind, Severity};
 use hermod_domain::time::Timestamp;
 use metrics::{counter, gauge};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracing::Level;
 
 /// Alarms that are kept. Beyond that new ones are only counted and logged.
@@ -94,7 +94,7 @@ impl Alarms {
         now: Timestamp,
     ) {
         count_raised(kind, carrier, times);
-        let mut raised = self.raised();
+        let mut raised = self.raised.lock();
         let mut key = (carrier.to_owned(), kind, about.to_owned());
         if !raised.alarms.contains_key(&key) && raised.is_crowded(&key) {
             OTHERS.clone_into(&mut key.2);
@@ -117,7 +117,7 @@ impl Alarms {
         });
         let causes: BTreeMap<&str, &str> =
             named.iter().chain(&others).map(|(about, detail)| (about.as_str(), detail.as_str())).collect();
-        let mut raised = self.raised();
+        let mut raised = self.raised.lock();
         raised.clear_where(|(whose, what, about)| {
             whose == carrier && *what == kind && !causes.contains_key(about.as_str())
         });
@@ -134,30 +134,26 @@ impl Alarms {
 
     /// Clears every alarm of the kind for this carrier.
     pub fn clear(&self, kind: AlarmKind, carrier: &str) {
-        self.raised().clear_where(|(whose, what, _)| whose == carrier && *what == kind);
+        self.raised.lock().clear_where(|(whose, what, _)| whose == carrier && *what == kind);
     }
 
     /// Clears every alarm of these kinds, of all carriers and accounts.
     pub fn clear_kinds(&self, kinds: &[AlarmKind]) {
-        self.raised().clear_where(|(_, what, _)| kinds.contains(what));
+        self.raised.lock().clear_where(|(_, what, _)| kinds.contains(what));
     }
 
     /// Removes the alarms of one carrier, or all, and returns how many. For the operator.
     pub fn acknowledge(&self, carrier: Option<&str>) -> usize {
-        self.raised().remove_where(|(whose, ..)| carrier.is_none_or(|carrier| whose == carrier)).len()
+        self.raised.lock().remove_where(|(whose, ..)| carrier.is_none_or(|carrier| whose == carrier)).len()
     }
 
     pub fn is_raised(&self, kind: AlarmKind, carrier: &str) -> bool {
-        self.raised().alarms.keys().any(|(whose, what, _)| whose == carrier && *what == kind)
+        self.raised.lock().alarms.keys().any(|(whose, what, _)| whose == carrier && *what == kind)
     }
 
     /// Returns the alarms, sorted by carrier.
     pub fn list(&self) -> Vec<Alarm> {
-        self.raised().alarms.values().cloned().collect()
-    }
-
-    fn raised(&self) -> MutexGuard<'_, Raised> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+        self.raised.lock().alarms.values().cloned().collect()
     }
 }
 

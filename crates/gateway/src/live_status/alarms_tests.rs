@@ -130,7 +130,7 @@ fn alarms_about_customers_name_the_account() {
 fn metric_counts_alarms_by_carrier_and_account_with_bounded_labels() {
     let alarms = Alarms::default();
     let shown = |kind: AlarmKind, carrier: &str, account: &str| {
-        alarms.raised().shown.get(&(kind, carrier.to_owned(), account.to_owned())).copied()
+        alarms.raised.lock().shown.get(&(kind, carrier.to_owned(), account.to_owned())).copied()
     };
     assert_eq!(shown(AlarmKind::UnknownStatus, "", ""), Some(0), "from the start");
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "", at(1));
@@ -148,7 +148,7 @@ fn metric_counts_alarms_by_carrier_and_account_with_bounded_labels() {
         alarms.raise(AlarmKind::OutOfCredit, "", &account, "", at(1));
         alarms.clear_kinds(&[AlarmKind::OutOfCredit]);
     }
-    assert_eq!(alarms.raised().shown.len(), SERIES_MAX);
+    assert_eq!(alarms.raised.lock().shown.len(), SERIES_MAX);
     alarms.raise(AlarmKind::OutOfCredit, "", "one-more", "", at(1));
     assert_eq!(
         (shown(AlarmKind::OutOfCredit, "", ""), shown(AlarmKind::OutOfCredit, "", "one-more")),

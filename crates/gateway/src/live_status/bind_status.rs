@@ -6,30 +6,14 @@ use super::link_status::LastError;
 use crate::clock::Moment;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
+use hermod_smpp::BindType;
 use metrics::{counter, gauge};
+use parking_lot::Mutex;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-/// The bind type of a customer's bind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BoundAs {
-    Transmitter,
-    Receiver,
-    Transceiver,
-}
-
-impl BoundAs {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            BoundAs::Transmitter => "transmitter",
-            BoundAs::Receiver => "receiver",
-            BoundAs::Transceiver => "transceiver",
-        }
-    }
-}
 
 /// An order to a bind's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +28,12 @@ const PROBE: u8 = 1;
 const UNBIND: u8 = 2;
 
 /// The parameters of a new bind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewBind {
     pub connection: ConnectionId,
     pub account: AccountId,
     pub system_id: Arc<str>,
-    pub kind: BoundAs,
+    pub kind: BindType,
     /// SMPP 3.4; false: 3.3.
     pub is_3_4: bool,
     pub peer: IpAddr,
@@ -62,8 +46,8 @@ pub struct NewBind {
 
 /// Shared by the session and its readers.
 pub struct BindStatus {
-    number: u64,
-    began: NewBind,
+    pub number: u64,
+    pub began: NewBind,
     submits: SharedCount,
     refused: SharedCount,
     receipts: SharedCount,
@@ -83,16 +67,7 @@ pub struct BindStatus {
 pub struct BindSnapshot {
     /// From 1, in order of binding since the start of the process.
     pub number: u64,
-    pub connection: ConnectionId,
-    pub account: AccountId,
-    pub system_id: Arc<str>,
-    pub kind: BoundAs,
-    pub is_3_4: bool,
-    pub peer: IpAddr,
-    pub tls: bool,
-    pub address_range: String,
-    pub since: Timestamp,
-    pub window: u32,
+    pub began: NewBind,
     pub window_in: u32,
     pub window_out: u32,
     /// Submits per second over the last ten seconds, in tenths, accepted or not.
@@ -124,30 +99,6 @@ impl BindStatus {
         }
     }
 
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub fn connection(&self) -> ConnectionId {
-        self.began.connection
-    }
-
-    pub fn account(&self) -> AccountId {
-        self.began.account
-    }
-
-    pub fn system_id(&self) -> &Arc<str> {
-        &self.began.system_id
-    }
-
-    pub fn kind(&self) -> BoundAs {
-        self.began.kind
-    }
-
-    pub fn peer(&self) -> IpAddr {
-        self.began.peer
-    }
-
     /// Counts submits. To be called by the bind's own task only.
     pub fn submitted(&self, count: u32, now: Moment) {
         if count > 0 {
@@ -175,7 +126,7 @@ impl BindStatus {
     }
 
     pub fn failed(&self, text: String, now: Timestamp) {
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastError { at: now, text });
+        *self.last_error.lock() = Some(LastError { at: now, text });
     }
 
     /// Gives the session an order, which [`BindStatus::ordered`] returns.
@@ -214,37 +165,16 @@ impl BindStatus {
     }
 
     pub fn show(&self, now: Moment) -> BindSnapshot {
-        let NewBind {
-            connection,
-            account,
-            system_id,
-            kind,
-            is_3_4,
-            peer,
-            tls,
-            window,
-            address_range,
-            now: since,
-        } = &self.began;
         BindSnapshot {
             number: self.number,
-            connection: *connection,
-            account: *account,
-            system_id: system_id.clone(),
-            kind: *kind,
-            is_3_4: *is_3_4,
-            peer: *peer,
-            tls: *tls,
-            address_range: address_range.clone(),
-            since: *since,
-            window: *window,
+            began: self.began.clone(),
             window_in: self.window_in.load(Ordering::Relaxed),
             window_out: self.window_out.load(Ordering::Relaxed),
             submits_per_10_s: self.per_second.tenths(now),
             submits: self.submits.get(),
             refused: self.refused.get(),
             receipts: self.receipts.get(),
-            last_error: self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            last_error: self.last_error.lock().clone(),
         }
     }
 }

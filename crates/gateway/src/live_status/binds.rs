@@ -7,11 +7,12 @@ use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_store::BindSlot;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The binds of each connection, oldest first.
 type Live = HashMap<ConnectionId, Vec<Arc<BindStatus>>>;
@@ -39,7 +40,7 @@ pub struct LiveBind {
 
 impl Binds {
     pub fn enter(&self, new: NewBind, max_binds: u32) -> Result<LiveBind, Full> {
-        let mut live = lock(&self.live);
+        let mut live = self.live.lock();
         let of_connection = live.entry(new.connection).or_default();
         if of_connection.len() >= as_count(max_binds) {
             return Err(Full);
@@ -52,21 +53,21 @@ impl Binds {
 
     /// Whether the connection has reached max_binds on this node.
     pub fn is_full(&self, connection: ConnectionId, max_binds: u32) -> bool {
-        lock(&self.live).get(&connection).is_some_and(|binds| binds.len() >= as_count(max_binds))
+        self.live.lock().get(&connection).is_some_and(|binds| binds.len() >= as_count(max_binds))
     }
 
     /// Returns the oldest bind from this address.
     pub fn oldest_from(&self, connection: ConnectionId, peer: IpAddr) -> Option<Arc<BindStatus>> {
-        let live = lock(&self.live);
-        live.get(&connection)?.iter().find(|bind| bind.peer() == peer).cloned()
+        let live = self.live.lock();
+        live.get(&connection)?.iter().find(|bind| bind.began.peer == peer).cloned()
     }
 
     pub fn find(&self, number: u64) -> Option<Arc<BindStatus>> {
-        lock(&self.live).values().flatten().find(|bind| bind.number() == number).cloned()
+        self.live.lock().values().flatten().find(|bind| bind.number == number).cloned()
     }
 
     pub fn of_connection(&self, connection: ConnectionId) -> Vec<Arc<BindStatus>> {
-        lock(&self.live).get(&connection).cloned().unwrap_or_default()
+        self.live.lock().get(&connection).cloned().unwrap_or_default()
     }
 
     /// Unbinds all binds of a connection.
@@ -76,7 +77,7 @@ impl Binds {
 
     /// Returns the status of all binds, oldest first.
     pub fn show(&self, now: Moment) -> Vec<BindSnapshot> {
-        let live: Vec<_> = lock(&self.live).values().flatten().cloned().collect();
+        let live: Vec<_> = self.live.lock().values().flatten().cloned().collect();
         let mut shown: Vec<_> = live.iter().map(|bind| bind.show(now)).collect();
         shown.sort_by_key(|bind| bind.number);
         shown
@@ -84,29 +85,25 @@ impl Binds {
 
     /// Returns the PDU trace of a connection's binds, and makes one if there is none. It outlives them.
     pub fn open_trace(&self, connection: ConnectionId) -> Arc<Trace> {
-        self.lock_traces().entry(connection).or_default().clone()
+        self.traces.lock().entry(connection).or_default().clone()
     }
 
     pub fn find_trace(&self, connection: ConnectionId) -> Option<Arc<Trace>> {
-        self.lock_traces().get(&connection).cloned()
+        self.traces.lock().get(&connection).cloned()
     }
 
     /// Ends expired traces and forgets those that neither have lines nor are used by a bind. To be called about every second.
     pub fn expire_traces(&self, now: Timestamp) {
-        self.lock_traces().retain(|_, trace| !trace.expire(now) || Arc::strong_count(trace) > 1);
+        self.traces.lock().retain(|_, trace| !trace.expire(now) || Arc::strong_count(trace) > 1);
     }
 
     /// Returns the traces that there are.
     pub fn traces(&self) -> Vec<(ConnectionId, Arc<Trace>)> {
-        self.lock_traces().iter().map(|(id, trace)| (*id, trace.clone())).collect()
-    }
-
-    fn lock_traces(&self) -> MutexGuard<'_, HashMap<ConnectionId, Arc<Trace>>> {
-        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
+        self.traces.lock().iter().map(|(id, trace)| (*id, trace.clone())).collect()
     }
 
     pub fn count(&self) -> usize {
-        lock(&self.live).values().map(Vec::len).sum()
+        self.live.lock().values().map(Vec::len).sum()
     }
 }
 
@@ -117,26 +114,26 @@ impl LiveBind {
 
     /// Has the bind keep a slot that counts on all nodes.
     pub fn keep(&self, slot: BindSlot) {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+        *self.slot.lock() = Some(slot);
     }
 
     /// Returns the number of its slot on all nodes, from 0; none without other nodes.
     pub fn slot(&self) -> Option<u32> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(BindSlot::number)
+        self.slot.lock().as_ref().map(BindSlot::number)
     }
 
     /// Frees the slot. To be called when the bind ends, before the TCP connection is closed. Repeated calls have no
     /// effect.
     pub fn leave(&self) {
-        let connection = self.figures.connection();
-        let mut live = lock(&self.live);
+        let connection = self.figures.began.connection;
+        let mut live = self.live.lock();
         let Some(of_connection) = live.get_mut(&connection) else { return };
-        of_connection.retain(|bind| bind.number() != self.figures.number());
+        of_connection.retain(|bind| bind.number != self.figures.number);
         if of_connection.is_empty() {
             live.remove(&connection);
         }
         drop(live);
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.slot.lock() = None;
         self.figures.left();
     }
 }
@@ -157,11 +154,6 @@ impl Drop for LiveBind {
 
 fn as_count(binds: u32) -> usize {
     usize::try_from(binds).expect("32 bits fit")
-}
-
-/// The list stays valid if a thread panicked while holding the lock.
-fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
-    live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

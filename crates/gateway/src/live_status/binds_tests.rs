@@ -1,16 +1,16 @@
 //! Unit tests of `binds.rs`.
 
-use super::super::bind_status::BoundAs;
 use super::super::trace::TRACE_LINES_KEPT;
 use super::*;
 use hermod_domain::ids::AccountId;
+use hermod_smpp::BindType;
 
 fn from(connection: u32, peer: [u8; 4]) -> NewBind {
     NewBind {
         connection: ConnectionId::new(connection),
         account: AccountId::new(1),
         system_id: "shop".into(),
-        kind: BoundAs::Transceiver,
+        kind: BindType::Transceiver,
         is_3_4: true,
         peer: IpAddr::from(peer),
         tls: false,
@@ -34,13 +34,13 @@ async fn bind_over_max_binds_is_rejected_until_another_leaves() {
     let seen = first.figures().clone();
     first.leave();
     seen.gone().await;
-    assert!(binds.find(seen.number()).is_none());
+    assert!(binds.find(seen.number).is_none());
     let third = binds.enter(from(1, HERE), 2).unwrap();
     drop(first);
     assert_eq!(binds.of_connection(ConnectionId::new(1)).len(), 2, "dropping a left bind frees nothing");
     drop((second, third, other));
     assert_eq!(binds.count(), 0);
-    assert!(lock(&binds.live).is_empty(), "ended binds leave no entry");
+    assert!(binds.live.lock().is_empty(), "ended binds leave no entry");
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn oldest_bind_from_an_address_receives_orders_unbind_first() {
     let one = ConnectionId::new(1);
     let places = [HERE, THERE, THERE].map(|peer| binds.enter(from(1, peer), 9).unwrap());
     let oldest = binds.oldest_from(one, IpAddr::from(THERE)).unwrap();
-    assert_eq!(oldest.number(), places[1].number());
+    assert_eq!(oldest.number, places[1].number);
     assert!(binds.oldest_from(one, IpAddr::from([192, 0, 2, 3])).is_none());
     oldest.order(Order::Probe);
     oldest.order(Order::Unbind);

@@ -9,8 +9,9 @@ use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use metrics::gauge;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -87,24 +88,24 @@ impl CarrierState {
     }
 
     pub fn health(&self) -> Health {
-        *lock(&self.health)
+        *self.health.lock()
     }
 
     pub fn set_health(&self, health: Health) {
-        *lock(&self.health) = health;
+        *self.health.lock() = health;
     }
 
     pub fn queue(&self) -> QueueStatus {
-        *lock(&self.queue)
+        *self.queue.lock()
     }
 
     pub fn set_queue(&self, queue: QueueStatus) {
-        *lock(&self.queue) = queue;
+        *self.queue.lock() = queue;
     }
 
     /// Whether the carrier throttles every sending link and messages have waited long for it.
     pub fn is_slow(&self, now: Timestamp) -> bool {
-        let links = lock(&self.links);
+        let links = self.links.lock();
         let mut sending = links.iter().filter(|link| link.direction().sends() && link.is_bound()).peekable();
         sending.peek().is_some()
             && sending.all(|link| link.is_throttled())
@@ -124,7 +125,7 @@ impl CarrierState {
 
     /// Returns the parts per second that its links may send now, in total.
     pub fn rate_now(&self) -> u64 {
-        let links = lock(&self.links);
+        let links = self.links.lock();
         let sending = links.iter().filter(|link| link.direction().sends() && link.is_bound());
         sending.map(|link| u64::from(link.rate())).sum()
     }
@@ -168,7 +169,7 @@ impl CarrierState {
     /// Resumes sending. Returns whether it was stopped. Earlier errors do not count any more. A drain is ended by the
     /// carrier's entry only.
     pub fn resume(&self, now: Moment) -> bool {
-        lock(&self.history).forget_minute(self.totals(), now);
+        self.history.lock().forget_minute(self.totals(), now);
         let is_resumable = |stopped: &mut Stopped| !stopped.is_drained;
         let resumed = self.stopped.send_if_modified(|stopped| stopped.take_if(is_resumable).is_some());
         if resumed && self.health() == Health::Stopped {
@@ -195,7 +196,7 @@ impl CarrierState {
         settings: LinkSettings,
         now: Timestamp,
     ) -> Arc<LinkStatus> {
-        let mut links = lock(&self.links);
+        let mut links = self.links.lock();
         let known = links.iter().find(|link| (link.number(), link.direction()) == (number, direction));
         if let Some(known) = known {
             known.set_up(settings);
@@ -209,42 +210,42 @@ impl CarrierState {
 
     /// Marks all links as removed, until [`CarrierState::link`] returns them again.
     pub fn retire_links(&self, now: Timestamp) {
-        lock(&self.links).iter().for_each(|link| link.retire(now));
+        self.links.lock().iter().for_each(|link| link.retire(now));
     }
 
     /// Retires the link of one number, which this node runs no more.
     pub fn retire_link(&self, number: u8, now: Timestamp) {
-        lock(&self.links).iter().filter(|link| link.number() == number).for_each(|link| link.retire(now));
+        self.links.lock().iter().filter(|link| link.number() == number).for_each(|link| link.retire(now));
     }
 
     pub fn links(&self) -> Vec<Arc<LinkStatus>> {
-        lock(&self.links).iter().filter(|link| link.is_wanted()).cloned().collect()
+        self.links.lock().iter().filter(|link| link.is_wanted()).cloned().collect()
     }
 
     /// Returns the parts that this node's links have sent and that are not answered.
     pub fn out(&self) -> u32 {
-        lock(&self.links).iter().map(|link| link.out()).sum()
+        self.links.lock().iter().map(|link| link.out()).sum()
     }
 
     pub fn sending_links_bound(&self) -> usize {
-        lock(&self.links).iter().filter(|link| link.direction().sends() && link.is_bound()).count()
+        self.links.lock().iter().filter(|link| link.direction().sends() && link.is_bound()).count()
     }
 
     /// Returns the traffic since the start of the process.
     pub fn totals(&self) -> Traffic {
-        lock(&self.links).iter().fold(Traffic::default(), |sum, link| sum.plus(&link.totals()))
+        self.links.lock().iter().fold(Traffic::default(), |sum, link| sum.plus(&link.totals()))
     }
 
     pub fn recent(&self, now: Moment) -> Recent {
         let totals = self.totals();
-        lock(&self.history).recent(&totals, now)
+        self.history.lock().recent(&totals, now)
     }
 
     /// Samples the counters, updates the gauges, and ends an expired trace. To be called about every second.
     pub fn look(&self, now: Moment, wall: Timestamp) {
         self.trace.expire(wall);
-        lock(&self.history).note(self.totals(), now);
-        lock(&self.links).iter().for_each(|link| link.publish(now));
+        self.history.lock().note(self.totals(), now);
+        self.links.lock().iter().for_each(|link| link.publish(now));
         let bound = u32::try_from(self.sending_links_bound()).unwrap_or(u32::MAX);
         gauge!("hermod_links_bound", "carrier" => self.name.clone()).set(bound);
         let health = self.health();
@@ -253,9 +254,4 @@ impl CarrierState {
                 .set(u32::from(other == health));
         }
     }
-}
-
-/// The values stay valid if a thread panicked while holding the lock.
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }

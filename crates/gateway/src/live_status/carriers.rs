@@ -8,9 +8,10 @@ use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// One entry per carrier of the catalogue.
 #[derive(Debug, Default)]
@@ -98,12 +99,12 @@ impl LiveCarriers {
     }
 
     fn elsewhere(&self, carrier: CarrierId) -> Option<SendingCarrier> {
-        self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).copied()
+        self.elsewhere.read().get(&carrier).copied()
     }
 
     /// Returns the carriers that links of this node can send to, for the other nodes.
     pub fn sending(&self, now: Moment, wall: Timestamp) -> Vec<SendingCarrier> {
-        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.read();
         let sending = states.iter().filter(|(_, state)| state.health().can_send());
         let sending = sending.map(|(id, state)| SendingCarrier {
             carrier: *id,
@@ -122,19 +123,19 @@ impl LiveCarriers {
         for said in sending {
             together.entry(said.carrier).and_modify(|known| known.add(said)).or_insert(said);
         }
-        *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = together;
+        *self.elsewhere.write() = together;
     }
 
     /// Returns the queues that are not empty, for the other nodes. Only the node with the engine knows them.
     pub fn queues(&self) -> Vec<(CarrierId, QueueStatus)> {
-        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.read();
         let queues = states.iter().map(|(id, state)| (*id, state.queue()));
         queues.filter(|(_, queue)| *queue != QueueStatus::default()).collect()
     }
 
     /// Sets the queues that the node with the engine knows. All others are empty.
     pub fn set_queues(&self, queues: &[(CarrierId, QueueStatus)]) {
-        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.read();
         for (id, state) in &*states {
             let queue = queues.iter().find(|(carrier, _)| carrier == id);
             state.set_queue(queue.map(|(_, queue)| *queue).unwrap_or_default());
@@ -146,12 +147,12 @@ impl LiveCarriers {
     }
 
     pub fn get(&self, carrier: CarrierId) -> Option<Arc<CarrierState>> {
-        self.states.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).cloned()
+        self.states.read().get(&carrier).cloned()
     }
 
     /// Returns the carrier's state, made if missing.
     pub fn open(&self, carrier: CarrierId, name: &str) -> Arc<CarrierState> {
-        let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states.write();
         states.entry(carrier).or_insert_with(|| Arc::new(CarrierState::new(carrier, name))).clone()
     }
 
@@ -162,14 +163,13 @@ impl LiveCarriers {
 
     /// Returns the traces of all carriers.
     pub fn traces(&self) -> Vec<(CarrierId, Arc<Trace>)> {
-        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.read();
         states.iter().map(|(id, state)| (*id, state.trace.clone())).collect()
     }
 
     /// Returns all carriers, by id.
     pub fn list(&self, now: Moment) -> Vec<CarrierSnapshot> {
-        let states: Vec<_> =
-            self.states.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let states: Vec<_> = self.states.read().values().cloned().collect();
         states.iter().map(|state| shown(state, now)).collect()
     }
 }

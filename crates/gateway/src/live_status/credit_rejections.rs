@@ -3,8 +3,8 @@
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The rejections of one account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct CreditRejections(Mutex<BTreeMap<AccountId, CreditRejection>>);
 impl CreditRejections {
     /// Notes that a message was rejected.
     pub fn note(&self, account: AccountId, available: Money, now: Timestamp) {
-        let mut rejections = self.rejections();
+        let mut rejections = self.0.lock();
         let first = CreditRejection { first_at: now, last_at: now, count: 0, available };
         let rejection = rejections.entry(account).or_insert(first);
         rejection.count += 1;
@@ -30,18 +30,14 @@ impl CreditRejections {
     }
 
     pub fn list(&self) -> Vec<(AccountId, CreditRejection)> {
-        self.rejections().iter().map(|(account, rejection)| (*account, *rejection)).collect()
+        self.0.lock().iter().map(|(account, rejection)| (*account, *rejection)).collect()
     }
 
     /// Forgets an account that can send again, unless a message was rejected since `seen`.
     pub fn forget(&self, account: AccountId, seen: &CreditRejection) {
-        let mut rejections = self.rejections();
+        let mut rejections = self.0.lock();
         if rejections.get(&account) == Some(seen) {
             rejections.remove(&account);
         }
-    }
-
-    fn rejections(&self) -> MutexGuard<'_, BTreeMap<AccountId, CreditRejection>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
 //! How far customers have polled their MO messages.
 
 use hermod_domain::ids::AccountId;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// The highest number of an MO message that each account has polled since the start, or said to have when it polled for newer
 /// ones. Bounded by the number of accounts.
@@ -12,14 +12,14 @@ pub struct InboundPolls(Mutex<HashMap<AccountId, u64>>);
 impl InboundPolls {
     /// Notes that an account has the MO messages up to this number.
     pub fn note(&self, account: AccountId, up_to: u64) {
-        let mut polled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut polled = self.0.lock();
         let known = polled.entry(account).or_default();
         *known = up_to.max(*known);
     }
 
     /// Returns the number up to which an account has polled; 0 if it has not since the start.
     pub fn up_to(&self, account: AccountId) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&account).copied().unwrap_or(0)
+        self.0.lock().get(&account).copied().unwrap_or(0)
     }
 }
 

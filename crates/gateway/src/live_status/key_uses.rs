@@ -2,10 +2,10 @@
 //! nodes tell each other.
 
 use hermod_domain::time::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The last request with the right secret of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ struct Noted {
 impl KeyUses {
     pub fn note(&self, key: &str, at: Timestamp, address: Option<IpAddr>) {
         let noted = Noted { last: KeyUse { at, address }, is_sent: false };
-        let mut uses = self.lock();
+        let mut uses = self.0.lock();
         match uses.get_mut(key) {
             Some(before) => *before = noted,
             None => drop(uses.insert(key.to_owned(), noted)),
@@ -36,7 +36,7 @@ impl KeyUses {
 
     /// Returns the uses that the other nodes do not know.
     pub fn take_new(&self) -> Vec<(String, KeyUse)> {
-        let mut uses = self.lock();
+        let mut uses = self.0.lock();
         let new = uses.iter_mut().filter(|(_, noted)| !noted.is_sent);
         let sent = new.map(|(key, noted)| {
             noted.is_sent = true;
@@ -47,7 +47,7 @@ impl KeyUses {
 
     /// Takes in what another node says.
     pub fn note_elsewhere(&self, told: Vec<(String, KeyUse)>) {
-        let mut uses = self.lock();
+        let mut uses = self.0.lock();
         for (key, last) in told {
             if uses.get(&key).is_none_or(|known| known.last.at < last.at) {
                 uses.insert(key, Noted { last, is_sent: true });
@@ -57,11 +57,7 @@ impl KeyUses {
 
     /// `None` if the key was not used since the gateway started.
     pub fn last(&self, key: &str) -> Option<KeyUse> {
-        self.lock().get(key).map(|noted| noted.last)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Noted>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().get(key).map(|noted| noted.last)
     }
 }
 

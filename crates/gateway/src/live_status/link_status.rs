@@ -7,29 +7,23 @@ use crate::clock::Moment;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::time::Timestamp;
 use metrics::{Gauge, counter, gauge};
+use parking_lot::Mutex;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether a link sends, receives, or both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    Both,
-    /// The transmitter of a pair.
-    Sends,
-    /// The receiver of a pair.
-    Receives,
+hermod_domain::named! {
+    /// Whether a link sends, receives, or both.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Direction {
+        Both = "both",
+        /// The transmitter of a pair.
+        Sends = "sends",
+        /// The receiver of a pair.
+        Receives = "receives",
+    }
 }
 
 impl Direction {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Direction::Both => "both",
-            Direction::Sends => "sends",
-            Direction::Receives => "receives",
-        }
-    }
-
     pub const fn sends(self) -> bool {
         match self {
             Direction::Both | Direction::Sends => true,
@@ -38,27 +32,17 @@ impl Direction {
     }
 }
 
-/// The state of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LinkState {
-    /// Waits for the next bind attempt.
-    Waiting,
-    Connecting,
-    Binding,
-    Bound,
-    /// Takes no more parts and waits for responses.
-    Draining,
-}
-
-impl LinkState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LinkState::Waiting => "waiting",
-            LinkState::Connecting => "connecting",
-            LinkState::Binding => "binding",
-            LinkState::Bound => "bound",
-            LinkState::Draining => "draining",
-        }
+hermod_domain::named! {
+    /// The state of a link.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum LinkState {
+        /// Waits for the next bind attempt.
+        Waiting = "waiting",
+        Connecting = "connecting",
+        Binding = "binding",
+        Bound = "bound",
+        /// Takes no more parts and waits for responses.
+        Draining = "draining",
     }
 }
 
@@ -214,7 +198,7 @@ impl LinkStatus {
     /// Applies the settings of a changed entry.
     pub(super) fn set_up(&self, settings: LinkSettings) {
         self.set_rate(settings.full_rate, false);
-        let mut rare = self.rare();
+        let mut rare = self.rare.lock();
         rare.settings = settings;
         rare.wanted = true;
     }
@@ -222,15 +206,15 @@ impl LinkStatus {
     /// Marks a link that the carrier's entry does not have any more.
     pub(super) fn retire(&self, now: Timestamp) {
         self.enter(LinkState::Waiting, now);
-        self.rare().wanted = false;
+        self.rare.lock().wanted = false;
     }
 
     pub(super) fn is_wanted(&self) -> bool {
-        self.rare().wanted
+        self.rare.lock().wanted
     }
 
     pub fn enter(&self, state: LinkState, now: Timestamp) {
-        let mut rare = self.rare();
+        let mut rare = self.rare.lock();
         if rare.state != state {
             rare.state = state;
             rare.since = now;
@@ -240,16 +224,16 @@ impl LinkStatus {
 
     pub fn wait_until(&self, next_attempt_at: Timestamp, now: Timestamp) {
         self.enter(LinkState::Waiting, now);
-        self.rare().next_attempt_at = Some(next_attempt_at);
+        self.rare.lock().next_attempt_at = Some(next_attempt_at);
     }
 
     pub fn failed(&self, text: String, now: Timestamp) {
-        self.rare().last_error = Some(LastError { at: now, text });
+        self.rare.lock().last_error = Some(LastError { at: now, text });
     }
 
     /// Whether the link is bound.
     pub fn is_bound(&self) -> bool {
-        self.rare().state == LinkState::Bound
+        self.rare.lock().state == LinkState::Bound
     }
 
     pub fn attempted(&self) {
@@ -322,7 +306,7 @@ impl LinkStatus {
     }
 
     pub fn show(&self, now: Moment) -> LinkSnapshot {
-        let rare = self.rare();
+        let rare = self.rare.lock();
         let RareChanges { settings, wanted: _, state, since, next_attempt_at, last_error } = &*rare;
         let LinkSettings { address, tls, window, full_rate } = settings;
         LinkSnapshot {
@@ -354,10 +338,6 @@ impl LinkStatus {
         rate.set(shown.rate);
         full_rate.set(shown.full_rate);
         per_second.set(f64::from(u32::try_from(shown.submitted_per_10_s).unwrap_or(u32::MAX)) / 10.0);
-    }
-
-    fn rare(&self) -> MutexGuard<'_, RareChanges> {
-        self.rare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Mail to users: an operation queues a mail here, and the mail edge sends it. The queue is in memory; a mail that is lost with
 //! the process can be requested again, because each is about something that a page shows too.
 
+use super::inbox::Inbox;
 use metrics::counter;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 
 /// Mails that wait for their first attempt.
@@ -34,15 +34,13 @@ pub struct MailQueueFull;
 #[derive(Debug, Default)]
 pub struct MailQueue {
     /// None if this gateway sends no mail.
-    queue: Option<mpsc::Sender<Mail>>,
-    receiver: Mutex<Option<mpsc::Receiver<Mail>>>,
+    queue: Option<Inbox<Mail>>,
 }
 
 impl MailQueue {
     /// Returns a queue that is served by the mail edge.
     pub fn open() -> MailQueue {
-        let (queue, receiver) = mpsc::channel(WAITING_MAX);
-        MailQueue { queue: Some(queue), receiver: Mutex::new(Some(receiver)) }
+        MailQueue { queue: Some(Inbox::of(WAITING_MAX)) }
     }
 
     /// Whether this gateway sends mail.
@@ -53,7 +51,7 @@ impl MailQueue {
     /// Queues a mail that can be left out. Half of the queue is kept for invitations and passwords.
     pub fn send_if_quiet(&self, mail: Mail) -> Result<(), MailQueueFull> {
         match &self.queue {
-            Some(queue) if queue.capacity() <= WAITING_MAX / 2 => Err(MailQueueFull),
+            Some(queue) if queue.room() <= WAITING_MAX / 2 => Err(MailQueueFull),
             Some(_) | None => self.send(mail),
         }
     }
@@ -61,7 +59,7 @@ impl MailQueue {
     /// Queues a mail. Without mail in the settings it is dropped.
     pub fn send(&self, mail: Mail) -> Result<(), MailQueueFull> {
         let Some(queue) = &self.queue else { return Ok(()) };
-        queue.try_send(mail).map_err(|_| {
+        queue.put(mail).map_err(|_| {
             counter!("hermod_mails_total", "result" => "dropped").increment(1);
             MailQueueFull
         })
@@ -69,6 +67,6 @@ impl MailQueue {
 
     /// Returns the receiving end, once.
     pub(crate) fn receiver(&self) -> Option<mpsc::Receiver<Mail>> {
-        self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.queue.as_ref()?.receiver()
     }
 }

@@ -1,9 +1,9 @@
 //! Questions to other nodes, and the answers as they arrive.
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
 /// Answers to one question: more than there are nodes.
@@ -33,20 +33,16 @@ impl PendingQueries {
     pub fn begin(&self) -> PendingQuery<'_> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (sender, answers) = mpsc::channel(ANSWERS_MAX);
-        self.waiting().insert(number, sender);
+        self.waiting.lock().insert(number, sender);
         PendingQuery { all: self, number, answers }
     }
 
     /// Passes an answer to the request that waits for it. If that has ended, the answer is dropped.
     pub fn put(&self, number: u64, answer: NodeAnswer) {
-        if let Some(asker) = self.waiting().get(&number) {
+        if let Some(asker) = self.waiting.lock().get(&number) {
             // The asker may be gone. More answers than that are not asked for.
             let _ = asker.try_send(answer);
         }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, mpsc::Sender<NodeAnswer>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,6 +54,6 @@ impl PendingQuery<'_> {
 
 impl Drop for PendingQuery<'_> {
     fn drop(&mut self) {
-        self.all.waiting().remove(&self.number);
+        self.all.waiting.lock().remove(&self.number);
     }
 }

@@ -2,12 +2,12 @@
 //! probe here; the carrier edge runs it. A probe is not charged and writes nothing to the store.
 
 use super::PduDirection;
+use super::inbox::{Inbox, NoAnswer};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::MessageText;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// The longest wait for a receipt.
 pub const PROBE_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
@@ -44,30 +44,21 @@ pub struct ProbeLine {
     pub line: String,
 }
 
-/// The steps of a probe. The step of a report failed, except `Done`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProbeStep {
-    Settings,
-    Connect,
-    Bind,
-    Submit,
-    /// The message was accepted; no final receipt came in time.
-    Receipt,
-    Done,
+hermod_domain::named! {
+    /// The steps of a probe. The step of a report failed, except `Done`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ProbeStep {
+        Settings = "settings",
+        Connect = "connect",
+        Bind = "bind",
+        Submit = "submit",
+        /// The message was accepted; no final receipt came in time.
+        Receipt = "receipt",
+        Done = "done",
+    }
 }
 
 impl ProbeStep {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            ProbeStep::Settings => "settings",
-            ProbeStep::Connect => "connect",
-            ProbeStep::Bind => "bind",
-            ProbeStep::Submit => "submit",
-            ProbeStep::Receipt => "receipt",
-            ProbeStep::Done => "done",
-        }
-    }
-
     /// Whether the carrier accepted the message.
     pub const fn is_accepted(self) -> bool {
         match self {
@@ -97,14 +88,12 @@ pub struct ProbeRequest {
 pub struct Probes {
     /// Held while one runs.
     turn: tokio::sync::Mutex<()>,
-    ask: mpsc::Sender<ProbeRequest>,
-    requests: Mutex<Option<mpsc::Receiver<ProbeRequest>>>,
+    pub requests: Inbox<ProbeRequest>,
 }
 
 impl Default for Probes {
     fn default() -> Probes {
-        let (ask, requests) = mpsc::channel(WAITING_MAX);
-        Probes { turn: tokio::sync::Mutex::default(), ask, requests: Mutex::new(Some(requests)) }
+        Probes { turn: tokio::sync::Mutex::default(), requests: Inbox::of(WAITING_MAX) }
     }
 }
 
@@ -112,17 +101,11 @@ impl Probes {
     /// Runs a probe and waits for its report. Dropping the future ends the probe. Fails if another one is running.
     pub async fn run(&self, carrier: &str, probe: Probe) -> Result<ProbeReport, NoProbe> {
         let _turn = self.turn.try_lock().map_err(|_| NoProbe::Busy)?;
-        let (answer, report) = oneshot::channel();
-        let request = ProbeRequest { carrier: carrier.to_owned(), probe, answer };
-        self.ask.try_send(request).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => NoProbe::Busy,
-            mpsc::error::TrySendError::Closed(_) => NoProbe::Stopping,
-        })?;
-        report.await.map_err(|_| NoProbe::Stopping)
-    }
-
-    /// Returns the receiver of requests, once; `None` after that.
-    pub fn requests(&self) -> Option<mpsc::Receiver<ProbeRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let carrier = carrier.to_owned();
+        let report = self.requests.ask(|answer| ProbeRequest { carrier, probe, answer }).await;
+        report.map_err(|none| match none {
+            NoAnswer::Busy => NoProbe::Busy,
+            NoAnswer::Stopping => NoProbe::Stopping,
+        })
     }
 }

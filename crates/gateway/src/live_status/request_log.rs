@@ -5,8 +5,9 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_store::record::RequestEntry;
 use metrics::{Counter, counter};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Successful requests per second and account that are logged.
 const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
@@ -36,7 +37,7 @@ struct Logged {
 impl RequestLog {
     /// Keeps a logged request until it is sent to the other nodes.
     pub fn keep_for_others(&self, entry: RequestEntry) {
-        let mut unshared = lock(&self.unshared);
+        let mut unshared = self.unshared.lock();
         if unshared.len() < UNSHARED_MAX {
             unshared.push(entry);
         } else {
@@ -52,7 +53,7 @@ impl RequestLog {
 
     /// Returns the requests that are to be sent to the other nodes.
     pub fn take_unshared(&self) -> Vec<RequestEntry> {
-        std::mem::take(&mut *lock(&self.unshared))
+        std::mem::take(&mut *self.unshared.lock())
     }
 
     /// Counts a request that is not logged.
@@ -68,7 +69,7 @@ impl RequestLog {
 
     /// Whether one more request of an account is logged in this second.
     pub fn admits(&self, account: Option<AccountId>, is_rejected: bool, now: Timestamp) -> bool {
-        let mut logged = lock(&self.logged);
+        let mut logged = self.logged.lock();
         let second = now.as_millis().div_euclid(1_000);
         if logged.second != second {
             logged.second = second;
@@ -82,11 +83,6 @@ impl RequestLog {
         *count += 1;
         *count <= most
     }
-}
-
-/// What is kept stays valid if a thread panicked while holding the lock.
-fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Work that only a few may do at a time, counted by who does it: exports of an account, live feeds of a user.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Exports at a time of one account. Those over all accounts count as one account.
 pub const EXPORTS_MAX: u32 = 2;
@@ -32,7 +33,7 @@ impl<K: Copy + Eq + Hash> Slots<K> {
     }
 
     pub fn take(&self, key: K) -> Result<Slot<K>, NoSlot> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         let count = taken.entry(key).or_default();
         if *count >= self.max {
             return Err(NoSlot);
@@ -44,7 +45,7 @@ impl<K: Copy + Eq + Hash> Slots<K> {
 
 impl<K: Copy + Eq + Hash> Drop for Slot<K> {
     fn drop(&mut self) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         if let Some(count) = taken.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {

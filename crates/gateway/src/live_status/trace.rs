@@ -2,10 +2,10 @@
 //! account (binds) enables it for a time. Several nodes send each other their lines, so that each has all of them.
 
 use hermod_domain::time::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Lines kept of each node; the oldest are dropped first.
@@ -13,20 +13,13 @@ pub const TRACE_LINES_MAX: usize = 1_000;
 /// How long lines stay after the trace has ended. They have phone numbers, which an erasure does not reach.
 pub(super) const TRACE_LINES_KEPT: Duration = Duration::from_secs(3_600);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PduDirection {
-    /// From the peer.
-    In,
-    /// To the peer.
-    Out,
-}
-
-impl PduDirection {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            PduDirection::In => "in",
-            PduDirection::Out => "out",
-        }
+hermod_domain::named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum PduDirection {
+        /// From the peer.
+        In = "in",
+        /// To the peer.
+        Out = "out",
     }
 }
 
@@ -74,12 +67,12 @@ impl Kept {
 impl Trace {
     /// Enables the trace. Earlier lines stay readable.
     pub fn enable(&self, until: Timestamp) {
-        self.kept().until = Some(until);
+        self.kept.lock().until = Some(until);
         self.on.store(true, Ordering::Relaxed);
     }
 
     pub fn disable(&self) {
-        self.end(&mut self.kept());
+        self.end(&mut self.kept.lock());
     }
 
     fn end(&self, kept: &mut Kept) {
@@ -94,12 +87,12 @@ impl Trace {
     }
 
     pub fn until(&self) -> Option<Timestamp> {
-        self.kept().until
+        self.kept.lock().until
     }
 
     /// Adds a line, unless the trace has expired.
     pub fn note(&self, session: u64, way: PduDirection, line: String, now: Timestamp) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if !self.has_ended(&mut kept, now) {
             kept.add(TraceLine { seq: 0, at: now, node: None, session, way, line });
         }
@@ -107,13 +100,13 @@ impl Trace {
 
     /// Adds lines of another node.
     pub fn note_elsewhere(&self, node: &str, lines: Vec<TraceLine>) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         lines.into_iter().for_each(|line| kept.add(TraceLine { node: Some(node.to_owned()), ..line }));
     }
 
     /// Returns the lines of this node that the others do not have.
     pub fn take_new(&self) -> Vec<TraceLine> {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         let told = kept.told_seq;
         kept.told_seq = kept.last_seq;
         let own = kept.lines.get(&None).into_iter().flatten();
@@ -122,7 +115,7 @@ impl Trace {
 
     /// Disables an expired trace and deletes old lines. Returns true if nothing is left of it.
     pub(super) fn expire(&self, now: Timestamp) -> bool {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         let has_ended = self.has_ended(&mut kept, now);
         let last = kept.lines.values().filter_map(|lines| lines.back()).map(|line| line.at).max();
         if has_ended && last.is_some_and(|last| now.since(last) >= TRACE_LINES_KEPT) {
@@ -143,7 +136,7 @@ impl Trace {
     /// Returns the lines with a number above `after`, in the order of their times: those of other nodes arrive later.
     pub fn read(&self, after: u64) -> Vec<TraceLine> {
         let mut lines: Vec<TraceLine> =
-            self.kept().lines.values().flatten().filter(|line| line.seq > after).cloned().collect();
+            self.kept.lock().lines.values().flatten().filter(|line| line.seq > after).cloned().collect();
         lines.sort_by_key(|line| (line.at, line.seq));
         lines
     }
@@ -155,10 +148,6 @@ impl Trace {
         lines.reverse();
         lines.truncate(limit);
         (lines, kept)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

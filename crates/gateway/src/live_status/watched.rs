@@ -1,8 +1,9 @@
 //! How often messages were over the limit of a control in mode `watch`, since the gateway started. Several nodes send each other their counts.
 
 use hermod_domain::ids::AccountId;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Bounded by the number of accounts and controls.
 #[derive(Default)]
@@ -18,7 +19,7 @@ struct Counted {
 impl WatchedControls {
     /// Counts a message over the limit of a control.
     pub fn count(&self, account: AccountId, control: &Arc<str>) {
-        let mut controls = self.lock();
+        let mut controls = self.0.lock();
         let counted = controls.entry((account, control.clone())).or_default();
         counted.all += 1;
         counted.unshared += 1;
@@ -26,12 +27,12 @@ impl WatchedControls {
 
     /// Returns how often a control was exceeded.
     pub fn times(&self, account: AccountId, control: &Arc<str>) -> u64 {
-        self.lock().get(&(account, control.clone())).map_or(0, |counted| counted.all)
+        self.0.lock().get(&(account, control.clone())).map_or(0, |counted| counted.all)
     }
 
     /// Returns what is to be sent to the other nodes.
     pub fn take_new(&self) -> Vec<(AccountId, String, u64)> {
-        let mut controls = self.lock();
+        let mut controls = self.0.lock();
         let new = controls.iter_mut().filter(|(_, counted)| counted.unshared > 0);
         new.map(|((account, control), counted)| {
             (*account, control.to_string(), std::mem::take(&mut counted.unshared))
@@ -41,15 +42,11 @@ impl WatchedControls {
 
     /// Adds what another node says.
     pub fn count_elsewhere(&self, counts: Vec<(AccountId, String, u64)>) {
-        let mut controls = self.lock();
+        let mut controls = self.0.lock();
         for (account, control, times) in counts {
             let counted = controls.entry((account, control.into())).or_default();
             counted.all = counted.all.saturating_add(times);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<(AccountId, Arc<str>), Counted>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Which node posts webhooks to which endpoint, where several nodes share a store: what the nodes tell each other about it.
 
+use super::inbox::Inbox;
 use hermod_domain::time::Timestamp;
 use hermod_store::{AttemptOutcome, Endpoint, NodeRun};
 use serde::{Deserialize, Serialize};
-use std::sync::{Mutex, PoisonError};
-use tokio::sync::mpsc;
 
 /// Messages of nodes that wait for the webhook edge. What is lost is said again soon.
 const UNREAD_MAX: usize = 256;
@@ -56,27 +55,11 @@ pub struct EndedPosting {
     pub failing: Option<Failing>,
 }
 
-/// The messages of other nodes to the webhook edge of this one.
-pub struct WebhookPosting {
-    arriving: mpsc::Sender<(NodeRun, PostingMessage)>,
-    unread: Mutex<Option<mpsc::Receiver<(NodeRun, PostingMessage)>>>,
-}
+/// The messages of other nodes to the webhook edge of this one. One is lost if too many wait.
+pub type WebhookPosting = Inbox<(NodeRun, PostingMessage)>;
 
 impl Default for WebhookPosting {
     fn default() -> WebhookPosting {
-        let (arriving, unread) = mpsc::channel(UNREAD_MAX);
-        WebhookPosting { arriving, unread: Mutex::new(Some(unread)) }
-    }
-}
-
-impl WebhookPosting {
-    /// Passes a message on. It is lost if too many wait.
-    pub fn put(&self, from: NodeRun, message: PostingMessage) {
-        let _ = self.arriving.try_send((from, message));
-    }
-
-    /// Returns the messages as they arrive; none if it was called before.
-    pub fn messages(&self) -> Option<mpsc::Receiver<(NodeRun, PostingMessage)>> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
+        Inbox::of(UNREAD_MAX)
     }
 }

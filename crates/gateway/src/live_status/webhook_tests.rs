@@ -1,13 +1,14 @@
 //! Test events: one signed post to an account's webhook, requested in the portal and made by the webhook edge. A test event
 //! is not charged, not stored and not retried.
 
+use super::inbox::{Inbox, NoAnswer};
 use hermod_domain::ids::AccountId;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_store::AttemptOutcome;
+use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Tests of all accounts that may run at a time. Each may take as long as its receiver.
 const RUNNING_MAX: usize = 16;
@@ -59,14 +60,12 @@ pub struct TestRequest {
 pub struct WebhookTests {
     /// Accounts whose test runs: one at a time each.
     running: Mutex<HashSet<AccountId>>,
-    ask: mpsc::Sender<TestRequest>,
-    requests: Mutex<Option<mpsc::Receiver<TestRequest>>>,
+    pub requests: Inbox<TestRequest>,
 }
 
 impl Default for WebhookTests {
     fn default() -> WebhookTests {
-        let (ask, requests) = mpsc::channel(RUNNING_MAX);
-        WebhookTests { running: Mutex::default(), ask, requests: Mutex::new(Some(requests)) }
+        WebhookTests { running: Mutex::default(), requests: Inbox::of(RUNNING_MAX) }
     }
 }
 
@@ -74,21 +73,11 @@ impl WebhookTests {
     /// Posts a test event and waits for its report. Fails if a test of this account is running, or too many of all.
     pub async fn run(&self, account: AccountId, event: TestEvent) -> Result<TestReport, NoTest> {
         let _turn = Turn::take(self, account).ok_or(NoTest::Busy)?;
-        let (answer, report) = oneshot::channel();
-        self.ask.try_send(TestRequest { account, event, answer }).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => NoTest::Busy,
-            mpsc::error::TrySendError::Closed(_) => NoTest::Stopping,
-        })?;
-        report.await.map_err(|_| NoTest::Stopping)
-    }
-
-    /// Returns the receiver of requests, once; `None` after that.
-    pub fn requests(&self) -> Option<mpsc::Receiver<TestRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashSet<AccountId>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        let report = self.requests.ask(|answer| TestRequest { account, event, answer }).await;
+        report.map_err(|none| match none {
+            NoAnswer::Busy => NoTest::Busy,
+            NoAnswer::Stopping => NoTest::Stopping,
+        })
     }
 }
 
@@ -100,7 +89,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn take(tests: &'a WebhookTests, account: AccountId) -> Option<Turn<'a>> {
-        let mut running = tests.running();
+        let mut running = tests.running.lock();
         if running.len() >= RUNNING_MAX || !running.insert(account) {
             return None;
         }
@@ -110,7 +99,7 @@ impl<'a> Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.tests.running().remove(&self.account);
+        self.tests.running.lock().remove(&self.account);
     }
 }
 

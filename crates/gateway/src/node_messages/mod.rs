@@ -123,7 +123,7 @@ pub fn receive(gateway: &Gateway, NodeEnvelope { from, octets, .. }: &NodeEnvelo
             }
         }
         NodeMessage::Announcement(announced) => announcements::note(gateway, announced),
-        NodeMessage::Webhooks(said) => gateway.webhook_posting.put(*from, said),
+        NodeMessage::Webhooks(said) => drop(gateway.webhook_posting.put((*from, said))),
         NodeMessage::Query { number, query } => {
             return Some(ReceivedQuery { asker: Asker { node: *from, number }, query });
         }

@@ -2,6 +2,7 @@
 //! certificates, review cases, corrupt rows, the record. Each check finds all causes, so an alarm is cleared when its cause is
 //! gone.
 
+use super::operator_url::OperatorUrl;
 use crate::app::alarm_carrier_counts;
 use crate::gateway::{Gateway, hold_in_words};
 use crate::live_status::AlarmKind;
@@ -51,8 +52,9 @@ pub(super) fn run_checks(gateway: &Gateway) {
 pub(super) async fn run_slow_checks(
     gateway: Arc<Gateway>,
     certificates: Arc<[Arc<Tls>]>,
+    operator_url: Option<Arc<OperatorUrl>>,
 ) -> Result<(), StoreError> {
-    check_certificates(&gateway, &certificates);
+    check_certificates(&gateway, &certificates, operator_url.as_deref());
     let open = gateway.store.reviews().count_open().await?;
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     gauge!("hermod_reviews_open").set(open.count as f64);
@@ -69,8 +71,12 @@ pub(super) async fn run_slow_checks(
     Ok(())
 }
 
-/// Reloads renewed certificates, and raises alarms about expiry.
-pub(super) fn check_certificates(gateway: &Gateway, certificates: &[Arc<Tls>]) {
+/// Reloads renewed certificates, tells commands on this machine which one is in use, and raises alarms about expiry.
+pub(super) fn check_certificates(
+    gateway: &Gateway,
+    certificates: &[Arc<Tls>],
+    operator_url: Option<&OperatorUrl>,
+) {
     let now = gateway.clock.now();
     let (mut expiring, mut expired) = (Vec::new(), Vec::new());
     for tls in certificates {
@@ -87,6 +93,9 @@ pub(super) fn check_certificates(gateway: &Gateway, certificates: &[Arc<Tls>]) {
             let days = expires.since(now).as_secs() / DAY_SECONDS;
             expiring.push((about, format!("the certificate expires on {expires}, in {days} days")));
         }
+    }
+    if let Some(Err(error)) = operator_url.map(OperatorUrl::write) {
+        tracing::warn!(%error, "Could not write operator.url, by which commands on this machine find the gateway");
     }
     gateway.alarms.replace(AlarmKind::CertificateExpiring, "", &expiring, now);
     gateway.alarms.replace(AlarmKind::CertificateExpired, "", &expired, now);

@@ -9,7 +9,7 @@ use crate::gateway::Gateway;
 use crate::live_status::{AlarmKind, Mail};
 use crate::node_messages::own_name;
 use crate::secrets::random_token;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 /// Enough that two nodes never use one id.
@@ -41,7 +41,7 @@ impl AlarmNotifier {
     pub(super) fn look(&self, gateway: &Gateway) {
         let raised = gateway.alarms.list();
         let now = gateway.clock.moment();
-        let planned = self.plan.lock().unwrap_or_else(PoisonError::into_inner).next(&raised, now);
+        let planned = self.plan.lock().next(&raised, now);
         for planned in planned {
             let (alarm, is_over) = match planned {
                 PlannedNotification::Raised(alarm) => (alarm, false),

@@ -7,10 +7,10 @@ use crate::secrets::write_private;
 use hermod_domain::catalogue::BalanceLevel;
 use hermod_domain::time::Timestamp;
 use hermod_store::StoreError;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const FILE: &str = "balance-warnings.json";
@@ -73,7 +73,7 @@ impl BalanceWarnings {
             return Ok(());
         }
         let catalogue = gateway.catalogue();
-        let before = self.state().clone();
+        let before = self.state.lock().clone();
         let mut state = State::new();
         for (id, view) in catalogue.accounts() {
             let account = &view.account;
@@ -91,7 +91,7 @@ impl BalanceWarnings {
             state.insert(view.name.clone(), mailed);
         }
         if state != before {
-            self.state().clone_from(&state);
+            self.state.lock().clone_from(&state);
             self.write(state).await;
         }
         Ok(())
@@ -104,10 +104,6 @@ impl BalanceWarnings {
         if let Ok(Err(error)) = written {
             tracing::warn!(%error, "Could not write {FILE}; after a restart low-balance warnings may be mailed again");
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The HTTP listeners: which routers each of them serves, and the addresses under which they are reached.
 
 use super::Running;
-use crate::app::account_metrics;
-use crate::clock::Moment;
+use crate::app::LastAccountMetrics;
 use crate::config::{Config, IpNetwork};
 use crate::edges::http_api::{self, MetricsPage, RenderMetrics};
 use crate::gateway::Gateway;
@@ -19,7 +18,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Mutex;
 
 /// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
 pub type MakePages = Arc<dyn Fn(PagesSetup) -> Router + Send + Sync>;
@@ -63,22 +61,6 @@ pub(super) struct HttpSockets {
     pub(super) http: TcpListener,
     pub(super) https: Option<(TcpListener, Arc<Tls>)>,
     pub(super) operations: Option<(TcpListener, Option<Arc<Tls>>)>,
-}
-
-/// How long the metrics of accounts are kept: a caller that asks more often does not load the store.
-const ACCOUNT_METRICS_KEPT: Duration = Duration::from_secs(5);
-
-/// Returns the metrics of accounts, read at most once in this time.
-async fn kept_metrics(gateway: &Gateway, kept: &Mutex<Option<(Moment, String)>>) -> String {
-    let mut kept = kept.lock().await;
-    match &*kept {
-        Some((at, text)) if gateway.clock.moment().since(*at) < ACCOUNT_METRICS_KEPT => text.clone(),
-        Some(_) | None => {
-            let text = account_metrics(gateway).await;
-            *kept = Some((gateway.clock.moment(), text.clone()));
-            text
-        }
-    }
 }
 
 impl Running {
@@ -143,13 +125,13 @@ impl Running {
     /// Returns what renders the metrics, with those of accounts or without.
     fn render_metrics(&self, with_accounts: bool) -> RenderMetrics {
         let (gateway, started) = (self.gateway.clone(), self.gateway.clock.moment());
-        let kept = Arc::new(Mutex::new(None));
+        let accounts = Arc::new(LastAccountMetrics::default());
         Arc::new(move || {
-            let (gateway, kept) = (gateway.clone(), kept.clone());
+            let (gateway, accounts) = (gateway.clone(), accounts.clone());
             Box::pin(async move {
                 let mut text = telemetry::figures().render(gateway.clock.moment().since(started));
                 if with_accounts {
-                    text.push_str(&kept_metrics(&gateway, &kept).await);
+                    text.push_str(&accounts.text(&gateway).await);
                 }
                 text
             })
@@ -186,18 +168,8 @@ pub fn portal_url(config: &Config, http: SocketAddr, https: Option<SocketAddr>) 
     }
 }
 
-/// Returns the URL of the operator API from this machine; over TLS in a second line the file of the certificate, which commands
-/// on this machine expect there.
-pub(super) fn operator_url(address: SocketAddr, tls: Option<&Tls>, base: &str) -> std::io::Result<String> {
-    let address = reachable(address);
-    let Some(tls) = tls else { return Ok(format!("http://{address}{base}\n")) };
-    // A command may run in another folder.
-    let certificate = std::path::absolute(tls.certificate_file())?;
-    Ok(format!("https://{address}{base}\n{}\n", certificate.display()))
-}
-
 /// Returns the address under which this machine reaches a listener.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub(super) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),

@@ -8,23 +8,28 @@ mod clock_check;
 mod http_listeners;
 mod nodes;
 mod opening;
+mod operator_url;
 mod purge;
 
 pub use http_listeners::{MakePages, OperatorSetup, OperatorSide, PagesSetup, portal_url};
 pub use opening::{Opened, open, open_unclaimed};
+pub use operator_url::OPERATOR_URL_FILE;
 
 use alarm_notifier::AlarmNotifier;
-use http_listeners::{HttpSockets, operator_reach, operator_url};
+use http_listeners::{HttpSockets, operator_reach, reachable};
+use operator_url::OperatorUrl;
 
 use crate::app::{FailOver, LOOK_EVERY, check_low_credit, check_rejections_for_credit};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{alarm_command, carrier, mail, smpp, webhooks};
 use crate::gateway::{Gateway, LoadCatalogueError, SmppServer, load_catalogue};
+use crate::http::body_memory::BodyMemory;
 use crate::http::http2;
+use crate::live_status::MailQueue;
 use crate::node_messages;
 use crate::open_files::{self, Needs};
-use crate::secrets::{PepperError, SecretSource, write_private};
+use crate::secrets::{PepperError, SecretSource};
 use crate::tls::Tls;
 use crate::workers::Workers;
 use hermod_store::Rematched;
@@ -58,10 +63,6 @@ const SWEEP: Duration = Duration::from_secs(60);
 const MERGE_KEYS: Duration = Duration::from_secs(5);
 /// How often parked receipts are matched again: the operator may have corrected a carrier's id conversion.
 const REMATCH: Duration = Duration::from_secs(300);
-
-/// The file with the URL of the operator API, in the data folder while a gateway runs; over TLS with the file of its certificate
-/// in the second line.
-pub const OPERATOR_URL_FILE: &str = "operator.url";
 
 /// The copy of the database that `hermod audit` reads beside a running gateway.
 pub const AUDIT_COPY_FOLDER: &str = "audit-copy";
@@ -111,10 +112,18 @@ pub enum StartError {
     Clock(#[from] clock_check::ClockOutOfRange),
 }
 
+/// Sets the limits and rules of the settings.
+fn limited(mut gateway: Gateway, config: &Config) -> Gateway {
+    gateway.limits.allow_failed_sign_ins(config.http.failed_sign_ins);
+    gateway.body_memory = BodyMemory::new(config.http.max_body_memory.0);
+    gateway.webhook_rules = config.webhooks.rules();
+    gateway
+}
+
 /// A running gateway. It runs until [`Running::stop`]; dropping it does not stop it.
 pub struct Running {
-    /// The file with the URL of the operator API.
-    url_file: PathBuf,
+    /// The file with the URL of the operator API, if it has one.
+    operator_url: Option<Arc<OperatorUrl>>,
     http_addr: SocketAddr,
     https_addr: Option<SocketAddr>,
     smpp_addr: Option<SocketAddr>,
@@ -153,23 +162,29 @@ impl Running {
         let https_addr = address_of(https.as_ref().map(|(listener, _)| listener))?;
         let smpp_addr = address_of(smpp.as_ref())?;
         let smpps_addr = address_of(smpps.as_ref().map(|(listener, _)| listener))?;
-        let gateway = Gateway::new(clock.clone(), store, pepper, catalogue, validity)
-            .allowing_failed_sign_ins(config.http.failed_sign_ins)
-            .limiting_body_memory(config.http.max_body_memory.0)
-            .judging_webhooks_by(config.webhooks.rules())
-            .with_portal_at(portal_url(&config, http_addr, https_addr))
-            .serving_smpp(smpp_server(&config, smpp_addr, smpps_addr));
+        let mut gateway = Gateway::new(clock.clone(), store, pepper, catalogue, validity);
+        gateway.portal_url = portal_url(&config, http_addr, https_addr);
+        gateway.smpp_server = smpp_server(&config, smpp_addr, smpps_addr);
         let mail = mail::MailSettings::new(&config.mail);
-        let gateway = Arc::new(if mail.is_some() { gateway.sending_mail() } else { gateway });
+        if mail.is_some() {
+            gateway.mail = MailQueue::open();
+        }
+        let gateway = Arc::new(limited(gateway, &config));
         let certificates = [&https, &smpps].into_iter().flatten();
         let operations_tls = operations.as_ref().and_then(|(_, tls)| tls.clone());
+        let operator_addr =
+            address_of(operations.as_ref().map(|(listener, _)| listener))?.unwrap_or(http_addr);
+        let operator_url = operator.map(|operator| {
+            let tls = operations_tls.clone();
+            OperatorUrl::new(&config.data.folder, reachable(operator_addr), operator.base, tls).into()
+        });
         let running = Running {
-            url_file: config.data.folder.join(OPERATOR_URL_FILE),
+            operator_url,
             http_addr,
             https_addr,
             smpp_addr,
             smpps_addr,
-            certificates: certificates.map(|(_, tls)| tls.clone()).chain(operations_tls.clone()).collect(),
+            certificates: certificates.map(|(_, tls)| tls.clone()).chain(operations_tls).collect(),
             gateway: gateway.clone(),
             shutdown: config.shutdown,
             front: Workers::default(),
@@ -189,8 +204,6 @@ impl Running {
         if let Some(mail) = mail {
             mail::serve(gateway.clone(), mail, &running.webhooks);
         }
-        let operator_addr =
-            address_of(operations.as_ref().map(|(listener, _)| listener))?.unwrap_or(http_addr);
         let sockets = HttpSockets { http, https, operations };
         let operator_api = operator.map(|operator| {
             (operator.router)(OperatorSetup {
@@ -202,22 +215,19 @@ impl Running {
         });
         running.serve_http(&config, sockets, operator_api, pages.as_ref());
         running.serve_smpp(&config, smpp, smpps)?;
-        if let Some(operator) = operator {
-            let url = operator_url(operator_addr, operations_tls.as_deref(), operator.base);
-            running.write_operator_url(&config, &url.map_err(StartError::Listener)?)?;
-        }
+        running.write_operator_url()?;
         Ok(running)
     }
 
-    fn write_operator_url(&self, config: &Config, url: &str) -> Result<(), StartError> {
-        let path = &self.url_file;
-        match write_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
+    /// Writes the file with the URL of the operator API, if it has one.
+    fn write_operator_url(&self) -> Result<(), StartError> {
+        let Some(url) = &self.operator_url else { return Ok(()) };
+        match url.write() {
             // A gateway on a full disk must start, to finish its messages and purge.
-            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                tracing::warn!(path = %path.display(), "Disk full, could not write the operator URL file; commands need --url until the next start");
-                Ok(())
+            Err(error) if error.kind() != std::io::ErrorKind::StorageFull => {
+                Err(StartError::Secrets { path: url.path(), error })
             }
-            written => written.map_err(|error| StartError::Secrets { path: path.clone(), error }),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
@@ -249,7 +259,7 @@ impl Running {
         for tls in &self.certificates {
             drop(tls.reload(self.gateway.clock.now()));
         }
-        alarm_checks::check_certificates(&self.gateway, &self.certificates);
+        alarm_checks::check_certificates(&self.gateway, &self.certificates, self.operator_url.as_deref());
     }
 
     pub fn gateway(&self) -> &Arc<Gateway> {
@@ -264,7 +274,7 @@ impl Running {
         self.gateway.announce_stop();
         let _ = within(announce.into(), std::future::pending::<()>()).await;
         // Commands find no running gateway from here on. If the file stays, their connection fails.
-        let _ = std::fs::remove_file(&self.url_file);
+        let _ = self.operator_url.as_ref().map(|url| std::fs::remove_file(url.path()));
         self.front.leave_within(linger.into()).await;
         self.front.stop().await;
         // Only now: what a bind or connection had sent until then is accepted.
@@ -320,8 +330,9 @@ impl Running {
         let following = nodes::follow_catalogue(self.gateway.clone(), self.upkeep.stopping());
         self.upkeep.spawn_named("upkeep/catalogue", following);
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
+        let operator_url = self.operator_url.clone();
         self.repeat("upkeep/slow-look", SLOW_LOOK, move |gateway| {
-            alarm_checks::run_slow_checks(gateway, certificates.clone())
+            alarm_checks::run_slow_checks(gateway, certificates.clone(), operator_url.clone())
         });
         let fail_over = Arc::new(FailOver::default());
         self.repeat_at_engine("upkeep/fail-over", LOOK_EVERY, move |gateway| {
@@ -344,7 +355,7 @@ impl Running {
             gateway.store.erasures().replay(gateway.clock.now()).await.map(drop)
         });
         self.repeat("upkeep/split-messages", SWEEP, |gateway| async move {
-            gateway.split_messages().drop_expired(gateway.clock.now());
+            gateway.split_messages.lock().drop_expired(gateway.clock.now());
             Ok(())
         });
         self.repeat("upkeep/purge-record", purge::PURGE, move |gateway| purge::purge_record(gateway, keep));

@@ -15,3 +15,4 @@ pub use pepper::{Pepper, PepperError, StoreContents};
 pub(crate) use secret::write_private;
 pub use secret::{Secret, random_token};
 pub use source::SecretSource;
+pub(crate) use source::read_line;

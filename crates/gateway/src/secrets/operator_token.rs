@@ -33,7 +33,7 @@ pub enum TokenHolder {
     /// The token in the data folder.
     DataFolder,
     /// An operator with a token of its own.
-    Named { name: String, role: OperatorRole, until: Option<Timestamp> },
+    Named { name: String, entry: OperatorEntry },
 }
 
 impl TokenHolder {
@@ -41,15 +41,24 @@ impl TokenHolder {
     pub const fn role(&self) -> OperatorRole {
         match self {
             TokenHolder::DataFolder => OperatorRole::Admin,
-            TokenHolder::Named { role, .. } => *role,
+            TokenHolder::Named { entry, .. } => entry.role,
         }
+    }
+
+    /// Whether the token is still valid and has the same role, now that these are the operators.
+    pub fn is_unchanged(&self, operators: &[(String, OperatorEntry)], now: Timestamp) -> bool {
+        let TokenHolder::Named { name, entry } = self else { return true };
+        operators.iter().any(|(known, OperatorEntry { token_digest, role, until })| {
+            (known, token_digest, role) == (name, &entry.token_digest, &entry.role)
+                && until.is_none_or(|until| until > now)
+        })
     }
 
     /// Returns since when the token is invalid, if its time is over.
     pub fn expired(&self, now: Timestamp) -> Option<Timestamp> {
         match self {
             TokenHolder::DataFolder => None,
-            TokenHolder::Named { until, .. } => until.filter(|until| *until <= now),
+            TokenHolder::Named { entry, .. } => entry.until.filter(|until| *until <= now),
         }
     }
 }
@@ -98,9 +107,8 @@ impl OperatorToken {
         let mut holder = is_same(&self.digest).then_some(TokenHolder::DataFolder);
         for (name, operator) in operators {
             if is_same(&operator.token_digest) {
-                let OperatorEntry { token_digest: _, role, until } = operator;
-                let named = TokenHolder::Named { name: name.clone(), role: *role, until: *until };
-                holder = holder.or(Some(named));
+                let named = || TokenHolder::Named { name: name.clone(), entry: operator.clone() };
+                holder = holder.or_else(|| Some(named()));
             }
         }
         holder.map(|holder| (holder, digest))

@@ -30,7 +30,7 @@ fn token_of_a_named_operator_is_found_until_the_entry_is_removed() {
     let (role, until) = (OperatorRole::Support, Some(Timestamp::from_millis(2_000)));
     let entry = |token: &str| OperatorEntry { token_digest: pepper.digest(token), role, until };
     let operators = [("ann".to_owned(), entry("anns")), ("bob".to_owned(), entry("bobs"))];
-    let bob = TokenHolder::Named { name: "bob".to_owned(), role, until };
+    let bob = TokenHolder::Named { name: "bob".to_owned(), entry: entry("bobs") };
     let holder = |token: &str, known: &[(String, OperatorEntry)]| {
         main.holder_of(token, known).map(|(holder, _)| holder)
     };
@@ -38,6 +38,12 @@ fn token_of_a_named_operator_is_found_until_the_entry_is_removed() {
     assert_eq!(holder("bobs", &operators), Some(bob.clone()));
     assert_eq!(bob.expired(Timestamp::from_millis(1_999)), None);
     assert_eq!(bob.expired(Timestamp::from_millis(2_000)), until);
+    let [before, at] = [1_999, 2_000].map(Timestamp::from_millis);
+    let promoted = ("bob".to_owned(), OperatorEntry { role: OperatorRole::Admin, ..entry("bobs") });
+    assert!(bob.is_unchanged(&operators, before) && !bob.is_unchanged(&operators, at));
+    for others in [&operators[..1], &[promoted], &[("bob".to_owned(), entry("another"))]] {
+        assert!(!bob.is_unchanged(others, before), "{others:?}");
+    }
     assert_eq!((bob.role(), TokenHolder::DataFolder.role()), (role, OperatorRole::Admin));
     assert_eq!(holder("bobs", &operators[..1]), None);
     assert_eq!(holder("", &operators), None);

@@ -8,7 +8,7 @@ use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::{Output, PasswordHash};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hermod_domain::catalogue::SMPP_PASSWORD_CHARS;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 /// The cost of one hash: memory and passes. About 20 ms of one core.
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -130,21 +130,17 @@ const SPARE_MAX: usize = 2;
 
 fn compute(pepper: &Pepper, password: &[u8], work: &Work) -> Option<Vec<u8>> {
     let Work { salt, costs } = work;
-    let mut memory = spare().pop().unwrap_or_default();
+    let mut memory = SPARE.lock().pop().unwrap_or_default();
     memory.resize(costs.block_count(), Block::default());
     let mut out = vec![0; costs.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
     let key = key(pepper);
     let done = Argon2::new_with_secret(&key, Algorithm::Argon2id, Version::V0x13, costs.clone())
         .and_then(|argon2| argon2.hash_password_into_with_memory(password, salt, &mut out, &mut memory));
-    let mut spare = spare();
+    let mut spare = SPARE.lock();
     if spare.len() < SPARE_MAX {
         spare.push(memory);
     }
     done.is_ok().then_some(out)
-}
-
-fn spare() -> MutexGuard<'static, Vec<Vec<Block>>> {
-    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn key(pepper: &Pepper) -> [u8; 32] {

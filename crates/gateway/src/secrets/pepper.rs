@@ -8,6 +8,7 @@ use super::source::SecretSource;
 use crate::config::DataSection;
 use hermod_domain::audit::AuditKey;
 use hermod_domain::erasure::ErasureKey;
+use hermod_domain::hex::{from_hex, hex};
 use hermod_store::{NodeKey, PepperFingerprint};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -90,11 +91,11 @@ impl Pepper {
         let place = Pepper::source(data);
         let key = match &place {
             SecretSource::DataFolder(_) => return Pepper::load_or_make(&data.folder, contents),
-            SecretSource::Variable { value, .. } => from_hex(value.reveal().as_bytes()),
+            SecretSource::Variable { value, .. } => key_in_hex(value.reveal().as_bytes()),
             SecretSource::File(path) => {
                 let found = std::fs::read(path)
                     .map_err(|error| PepperError::Unreadable { path: path.clone(), error })?;
-                <[u8; PEPPER_BYTES]>::try_from(found.as_slice()).ok().or_else(|| from_hex(&found))
+                <[u8; PEPPER_BYTES]>::try_from(found.as_slice()).ok().or_else(|| key_in_hex(&found))
             }
         };
         key.map(|key| Pepper::new(&key)).ok_or(PepperError::Invalid { place })
@@ -140,7 +141,7 @@ impl Pepper {
     pub fn digest(&self, secret: &str) -> String {
         let mut mac = self.0.clone();
         mac.update(secret.as_bytes());
-        to_hex(&mac.finalize().into_bytes())
+        hex(&mac.finalize().into_bytes())
     }
 
     /// Derives a key or a nonce for a purpose. Each piece is prefixed with its length, so that different lists never
@@ -192,24 +193,8 @@ impl Pepper {
     }
 }
 
-/// Reads the hexadecimal digits of a pepper, with spaces or line breaks around them.
-fn from_hex(text: &[u8]) -> Option<[u8; PEPPER_BYTES]> {
-    let digits = text.trim_ascii();
-    let digit = |at: usize| char::from(digits[at]).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    if digits.len() != 2 * PEPPER_BYTES {
-        return None;
-    }
-    let mut key = [0; PEPPER_BYTES];
-    for (at, octet) in key.iter_mut().enumerate() {
-        *octet = digit(2 * at)? << 4 | digit(2 * at + 1)?;
-    }
-    Some(key)
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+fn key_in_hex(text: &[u8]) -> Option<[u8; PEPPER_BYTES]> {
+    from_hex(str::from_utf8(text.trim_ascii()).ok()?)?.try_into().ok()
 }
 
 #[cfg(test)]

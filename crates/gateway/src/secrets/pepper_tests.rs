@@ -70,5 +70,5 @@ fn fingerprint_differs_by_pepper_and_is_no_digest_of_a_secret() {
     let (one, other) = (Pepper::new(b"one"), Pepper::new(b"other"));
     assert_ne!(one.fingerprint(), other.fingerprint());
     assert_eq!(one.fingerprint(), Pepper::new(b"one").fingerprint());
-    assert!(!one.digest("fingerprint of the pepper").starts_with(&to_hex(&one.fingerprint())));
+    assert!(!one.digest("fingerprint of the pepper").starts_with(&hex(&one.fingerprint())));
 }

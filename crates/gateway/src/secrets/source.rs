@@ -54,3 +54,14 @@ fn read_variable(name: &str) -> Option<Secret> {
         Err(VarError::NotUnicode(_)) => Some(Secret::new("")),
     }
 }
+
+/// Reads a secret at every use, so that a new one needs no restart: the first line of the file, or the variable if no file is
+/// named; `None` if that does not exist. Blocking, but a line of a local file.
+pub(crate) fn read_line(file: Option<&Path>, variable: &str, what: &str) -> Result<Option<Secret>, String> {
+    let Some(file) = file else {
+        return Ok(read_variable(variable));
+    };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("the {what} file {} cannot be read: {error}", file.display()))?;
+    Ok(Some(Secret::new(text.lines().next().unwrap_or_default())))
+}

@@ -33,14 +33,14 @@ mod tests {
     #[test]
     fn family_has_help_type_and_escaped_labels() {
         let mut text = String::new();
-        push_family::<u64>(&mut text, "hermod_account_waiting_messages", &[]);
+        push_family::<u64>(&mut text, "hermod_account_waiting_parts", &[]);
         assert_eq!(text, "");
         let labels = vec![("account", "a\"b\\c\nd"), ("currency", "EUR")];
-        push_family(&mut text, "hermod_account_waiting_messages", &[(labels, 7)]);
+        push_family(&mut text, "hermod_account_waiting_parts", &[(labels, 7)]);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("# HELP hermod_account_waiting_messages Messages"), "{text}");
-        assert_eq!(lines[1], "# TYPE hermod_account_waiting_messages gauge");
-        let sample = r#"hermod_account_waiting_messages{account="a\"b\\c\nd",currency="EUR"} 7"#;
+        assert!(lines[0].starts_with("# HELP hermod_account_waiting_parts Parts"), "{text}");
+        assert_eq!(lines[1], "# TYPE hermod_account_waiting_parts gauge");
+        let sample = r#"hermod_account_waiting_parts{account="a\"b\\c\nd",currency="EUR"} 7"#;
         assert_eq!(lines[2..], [sample, ""]);
     }
 }

@@ -13,12 +13,15 @@ use arc_swap::ArcSwap;
 use hermod_domain::time::{Day, Timestamp};
 use metrics::counter;
 use pair::{Digest, Pair};
+use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
-use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
 /// How long before its expiry a certificate is warned about.
 pub(crate) const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -26,9 +29,23 @@ pub(crate) const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The newest first.
 pub(crate) const VERSIONS: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];
 
+/// Returns the SHA-256 of a certificate in hexadecimal.
+pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> String {
+    Sha256::digest(certificate).iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
 /// Returns the cryptography provider.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
+}
+
+/// Returns the settings of connections to servers with certificates of these authorities.
+pub(crate) fn client_config(roots: RootCertStore) -> ClientConfig {
+    ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(&VERSIONS)
+        .expect("ring has both versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth()
 }
 
 /// A certificate in use, and the files it is reloaded from.
@@ -41,11 +58,14 @@ pub struct Tls {
 }
 
 /// The result of the last check of the files.
+#[derive(Default)]
 struct Watched {
     /// The digest of the files, valid or not, so that the same error is logged once.
     digest: Option<Digest>,
     /// The expiry of the certificate in use; `None` if it could not be read.
     expires: Option<Timestamp>,
+    /// The SHA-256 of the certificate in use.
+    fingerprint: Option<String>,
     warned_on: Option<Day>,
 }
 
@@ -68,12 +88,7 @@ impl Tls {
         let protocols: Vec<Vec<u8>> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let pair = Pair::read(&files)?;
         let config = pair.server_config(&files, &protocols)?;
-        let tls = Tls {
-            files,
-            protocols,
-            config: ArcSwap::from_pointee(config),
-            watched: Mutex::new(Watched { digest: None, expires: None, warned_on: None }),
-        };
+        let tls = Tls { files, protocols, config: ArcSwap::from_pointee(config), watched: Mutex::default() };
         tls.taken(&pair, now);
         Ok(tls)
     }
@@ -85,16 +100,16 @@ impl Tls {
 
     /// Returns the expiry of the certificate in use, if it could be read.
     pub fn expires(&self) -> Option<Timestamp> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).expires
+        self.watched.lock().expires
     }
 
     pub fn certificate_file(&self) -> &Path {
         &self.files.certificate
     }
 
-    /// Returns the SHA-256 of the certificate in the files, for clients that pin it.
+    /// Returns the SHA-256 of the certificate in use in hexadecimal, for clients that pin it.
     pub fn fingerprint(&self) -> Option<String> {
-        Pair::read(&self.files).ok()?.fingerprint()
+        self.watched.lock().fingerprint.clone()
     }
 
     /// Reloads the files if they have changed, and logs the result.
@@ -115,7 +130,7 @@ impl Tls {
 
     /// Reloads the files, changed or not.
     pub fn reload(&self, now: Timestamp) -> Look {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).warned_on = None;
+        self.watched.lock().warned_on = None;
         let look = match Pair::read(&self.files) {
             Ok(pair) => self.take(&pair, now),
             Err(error) => {
@@ -146,8 +161,8 @@ impl Tls {
         let expires = pair.expires();
         let until = expires.map_or("an unknown time".to_owned(), |at| at.to_string());
         tracing::info!(certificate = %self.files.certificate.display(), "Certificate loaded, valid until {until}");
-        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) =
-            Watched { digest: Some(pair.digest()), expires, warned_on: None };
+        let (digest, fingerprint) = (Some(pair.digest()), pair.fingerprint());
+        *self.watched.lock() = Watched { digest, expires, fingerprint, warned_on: None };
         self.warn_of_expiry(now);
     }
 
@@ -158,16 +173,16 @@ impl Tls {
     }
 
     fn is_known(&self, digest: Option<Digest>) -> bool {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).digest == digest
+        self.watched.lock().digest == digest
     }
 
     fn remember(&self, digest: Option<Digest>) {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).digest = digest;
+        self.watched.lock().digest = digest;
     }
 
     /// Warns once a day, from thirty days before the expiry on.
     fn warn_of_expiry(&self, now: Timestamp) {
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched.lock();
         let Some(expires) = watched.expires else { return };
         if now.plus(EXPIRY_WARNING) < expires || watched.warned_on == Some(now.day()) {
             return;

@@ -66,7 +66,7 @@ impl Pair {
     /// Returns the SHA-256 of the server certificate in hexadecimal.
     pub(super) fn fingerprint(&self) -> Option<String> {
         let own = CertificateDer::pem_slice_iter(&self.certificate).next()?.ok()?;
-        Some(Sha256::digest(&own).iter().map(|octet| format!("{octet:02x}")).collect())
+        Some(super::fingerprint_of(&own))
     }
 
     /// Makes a server configuration: TLS 1.2 and 1.3, no client certificates, and these ALPN protocols.

@@ -111,7 +111,7 @@ fn expiry_is_warned_about_daily_from_thirty_days_before() {
     let (certificate, key) = pair(2031);
     folder.write(&certificate, &key);
     let tls = folder.load().unwrap();
-    let warned = |tls: &Tls| tls.watched.lock().unwrap().warned_on;
+    let warned = |tls: &Tls| tls.watched.lock().warned_on;
     let end = tls.expires().unwrap();
     let days = |count: u64| Duration::from_secs(count * 24 * 3600);
     tls.look(end.minus(days(31)));

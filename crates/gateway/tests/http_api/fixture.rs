@@ -9,6 +9,7 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::http_api::{MetricsPage, RenderMetrics, router};
 use hermod_gateway::gateway::Gateway;
+use hermod_gateway::http::body_memory::BodyMemory;
 use hermod_gateway::http::{HttpLimits, HttpListener, Reach, Security, TrustedProxies, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
@@ -115,8 +116,10 @@ impl Service {
         }
         let pepper = Pepper::new(b"pepper");
         let catalogue = Catalogue::build(documents(&pepper)).unwrap();
-        let gateway = Gateway::new(clock.clone(), store, pepper, catalogue, Duration::from_secs(72 * 3600));
-        let gateway = Arc::new(gateway.limiting_body_memory(body_memory_max));
+        let validity = Duration::from_secs(72 * 3600);
+        let mut gateway = Gateway::new(clock.clone(), store, pepper, catalogue, validity);
+        gateway.body_memory = BodyMemory::new(body_memory_max);
+        let gateway = Arc::new(gateway);
         let workers = Workers::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -143,6 +143,7 @@ fn account(
         minimum: Money::parse(minimum).unwrap(),
         verified,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         closed: false,
         tier: Tier::default(),
@@ -199,8 +200,10 @@ fn price(prefix: &str, per_part: &str) -> Price {
         network: None,
         mcc: None,
         country: None,
-        per_part: Money::parse(per_part).unwrap(),
+        per_part: Some(Money::parse(per_part).unwrap()),
         from: None,
+        until: None,
+        price_list: None,
     }
 }
 

@@ -28,7 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 /// Time for a whole call: connecting, TLS, the request and its response.
-const CALL_MAX: Duration = Duration::from_secs(30);
+pub(crate) const CALL_MAX: Duration = Duration::from_secs(30);
 const AGENT: &str = concat!("hermod/", env!("CARGO_PKG_VERSION"));
 
 pub(crate) type ApiRequest = Request<Full<Bytes>>;
@@ -63,9 +63,9 @@ impl HttpClient {
         Ok(HttpClient { url, tls })
     }
 
-    /// Returns a client that expects the first certificate of this file, whatever its names.
-    pub(crate) fn pinning(url: Url, certificate: &Path) -> Result<HttpClient, Failure> {
-        let tls = ClientTls::new(&Trust::Certificate(certificate)).map_err(Failure::failed)?;
+    /// Returns a client that expects the certificate with this SHA-256, whatever its names.
+    pub(crate) fn pinning(url: Url, fingerprint: &str) -> Result<HttpClient, Failure> {
+        let tls = ClientTls::new(&Trust::Fingerprint(fingerprint)).map_err(Failure::failed)?;
         Ok(HttpClient { url, tls: Some(tls) })
     }
 

@@ -1,6 +1,6 @@
 //! TLS of the commands: which certificates they trust, and the handshake.
 
-use hermod_gateway::tls::authorities;
+use hermod_gateway::tls::{authorities, fingerprint_of};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
@@ -17,8 +16,8 @@ use tokio_rustls::rustls::{CertificateError, ClientConfig, DigitallySignedStruct
 pub(crate) enum Trust<'a> {
     /// Those signed by an authority of this machine, or of one file.
     Authorities(Option<&'a Path>),
-    /// The first one in this file.
-    Certificate(&'a Path),
+    /// The one with this SHA-256, in hexadecimal.
+    Fingerprint(&'a str),
     /// All.
     Any,
 }
@@ -34,8 +33,8 @@ impl ClientTls {
             .expect("ring has the suites of TLS 1.2 and 1.3");
         let config = match trust {
             Trust::Authorities(ca) => builder.with_root_certificates(authorities(*ca)?).with_no_client_auth(),
-            Trust::Certificate(file) => {
-                let expected = Some(first_certificate(file)?);
+            Trust::Fingerprint(expected) => {
+                let expected = Some((*expected).to_owned());
                 let check = Arc::new(CertificateCheck { expected, provider });
                 builder.dangerous().with_custom_certificate_verifier(check).with_no_client_auth()
             }
@@ -53,17 +52,11 @@ impl ClientTls {
     }
 }
 
-fn first_certificate(file: &Path) -> Result<CertificateDer<'static>, String> {
-    let unreadable = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let pem = std::fs::read(file).map_err(|error| unreadable(&error))?;
-    CertificateDer::from_pem_slice(&pem).map_err(|error| unreadable(&error))
-}
-
 /// Accepts one certificate, or every one, if the server has its key.
 #[derive(Debug)]
 struct CertificateCheck {
-    /// None: any.
-    expected: Option<CertificateDer<'static>>,
+    /// Its SHA-256. None: any.
+    expected: Option<String>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -77,7 +70,7 @@ impl ServerCertVerifier for CertificateCheck {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         match &self.expected {
-            Some(expected) if expected != end_entity => {
+            Some(expected) if *expected != fingerprint_of(end_entity) => {
                 Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
             }
             Some(_) | None => Ok(ServerCertVerified::assertion()),

@@ -3,8 +3,8 @@
 
 use super::{API_PATH, AccessArgs};
 use crate::client::Url;
-use crate::data_folder::first_line;
 use crate::failure::Failure;
+use crate::input_file::first_line;
 use hermod_gateway::config::Source;
 use hermod_gateway::secrets::Secret;
 use hyper::header::HeaderValue;

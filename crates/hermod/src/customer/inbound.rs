@@ -2,7 +2,8 @@
 
 use super::{AccessArgs, CREDENTIALS_HELP};
 use crate::failure::{CommandResult, Failure};
-use crate::operator::messages::{UNASSIGNED_EXAMPLES, UnassignedArgs};
+use crate::operator::messages::{UNASSIGNED_EXAMPLES, UnassignedCommand};
+use crate::operator::target::VerbOnGateway;
 use crate::output::{self, Align, TextTable};
 use crate::runtime;
 use clap::{Args, Subcommand};
@@ -37,7 +38,7 @@ pub(crate) struct InboundArgs {
 enum InboundCommand {
     /// List MO messages that belong to no account, and assign them (operator)
     #[command(after_help = UNASSIGNED_EXAMPLES, arg_required_else_help = true)]
-    Unassigned(Box<UnassignedArgs>),
+    Unassigned(Box<VerbOnGateway<UnassignedCommand>>),
 }
 
 impl InboundArgs {

@@ -2,8 +2,7 @@
 //! folder's owner can open it. The simulated carrier sends the MO message as a `deliver_sm`.
 
 use crate::failure::Failure;
-use hermod_gateway::clock::Clock;
-use hermod_gateway::clock::within;
+use hermod_gateway::clock::{Clock, within};
 use hermod_simulator::carrier::SimulatedCarrier;
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::PermissionsExt as _;

@@ -93,7 +93,8 @@ pub(super) fn first_number(wanted: &WantedSetup) -> Option<String> {
     wanted.numbers.first().map(|entry| entry.number.as_str().to_owned())
 }
 
-fn read(text: String) -> WantedSetup {
+/// Parses data of the demo.
+pub(super) fn read(text: String) -> WantedSetup {
     let source = Source { path: "demo".into(), text };
     WantedSetup::parse(&source).expect("the demo's own data are valid: a test parses them")
 }

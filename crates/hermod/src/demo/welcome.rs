@@ -1,8 +1,7 @@
 //! The demo's welcome: commands to paste, or JSON for a script.
 
 use crate::demo::credentials::{ApiKeyPair, BindPair};
-use crate::demo::seed::PortalAccess;
-use crate::demo::seed::SENDER;
+use crate::demo::seed::{PortalAccess, SENDER};
 use crate::failure::CommandResult;
 use crate::output::{print, safe};
 use hermod_simulator::carrier::{MAGIC_NUMBERS, MagicNumber};
@@ -225,19 +224,5 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoted_text_is_one_word_of_a_shell() {
-        for (text, expect) in [
-            ("/usr/bin/hermod", "/usr/bin/hermod"),
-            ("/my data/hermod", "'/my data/hermod'"),
-            ("it's", r"'it'\''s'"),
-            ("$HOME`id`", "'$HOME`id`'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(text), expect);
-        }
-    }
-}
+#[path = "welcome_tests.rs"]
+mod tests;

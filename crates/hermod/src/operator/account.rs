@@ -2,12 +2,12 @@
 
 use super::account_details;
 use super::entries;
-use super::entries::OwnVerb;
 use super::fields::EntryFields;
 use super::operator_client::OperatorClient;
 use super::opt_outs::OptOutsArgs;
 use super::queue;
 use super::statement::{LedgerArgs, StatementArgs};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::builder::NonEmptyStringValueParser;
@@ -115,19 +115,20 @@ impl Waiting {
     }
 }
 
-impl OwnVerb for AccountVerb {
+impl ClientCommand for AccountVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             AccountVerb::Suspend { name, reason, waiting } => {
-                patch(client, &name, "suspended", reason).await?;
+                entries::patch(client, Kind::Account, &name, EntryFields::one("suspended", reason)).await?;
                 change_waiting(client, &name, waiting.action(), "suspended").await
             }
             AccountVerb::Close { name, waiting } => {
-                patch(client, &name, "closed", true).await?;
+                entries::patch(client, Kind::Account, &name, EntryFields::one("closed", true)).await?;
                 change_waiting(client, &name, waiting.action(), "closed").await
             }
             AccountVerb::Resume { name, keep_held } => {
-                patch(client, &name, "suspended", Value::Null).await?;
+                entries::patch(client, Kind::Account, &name, EntryFields::one("suspended", Value::Null))
+                    .await?;
                 let release = (!keep_held).then_some(QueueAction::Release);
                 change_waiting(client, &name, release, "resumed").await
             }
@@ -137,15 +138,6 @@ impl OwnVerb for AccountVerb {
             AccountVerb::OptOuts(opt_outs) => opt_outs.run(client).await,
         }
     }
-}
-
-async fn patch(
-    client: &OperatorClient,
-    name: &str,
-    field: &'static str,
-    value: impl Into<Value>,
-) -> CommandResult {
-    entries::patch(client, Kind::Account, name, EntryFields::default().with(field, value)).await
 }
 
 /// Changes what waits of an account, and prints how many messages that were.

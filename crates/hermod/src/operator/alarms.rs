@@ -1,9 +1,9 @@
 //! `hermod alarms [ack]`: lists and acknowledges alarms.
 
 use super::list::{ListFormat, print_list};
-use super::operator_client::{RequestBody, with_query};
+use super::operator_client::{OperatorClient, RequestBody, with_query};
 use super::tables::silent_nodes;
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output::{self, Paint};
 use clap::{Args, Subcommand};
@@ -35,8 +35,6 @@ pub(crate) struct AlarmsArgs {
     carrier: Option<String>,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
     #[command(subcommand)]
     verb: Option<AlarmsVerb>,
 }
@@ -48,22 +46,20 @@ enum AlarmsVerb {
     Ack,
 }
 
-impl AlarmsArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let AlarmsArgs { carrier, format, target, verb } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let path = with_query("/alarms", &AlarmsQuery { carrier });
-            match verb {
-                None => {
-                    let response = client.get(&path).await?;
-                    print_list(client, &response, format, |view: &AlarmsView| view.items.clone(), list_text)
-                }
-                Some(AlarmsVerb::Ack) => {
-                    let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
-                    client.print(&response, acknowledged_text)
-                }
+impl ClientCommand for AlarmsArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let AlarmsArgs { carrier, format, verb } = self;
+        let path = with_query("/alarms", &AlarmsQuery { carrier });
+        match verb {
+            None => {
+                let response = client.get(&path).await?;
+                print_list(client, &response, format, |view: &AlarmsView| view.items.clone(), list_text)
             }
-        })
+            Some(AlarmsVerb::Ack) => {
+                let response = client.send(Method::DELETE, &path, RequestBody::None).await?;
+                client.print(&response, acknowledged_text)
+            }
+        }
     }
 }
 

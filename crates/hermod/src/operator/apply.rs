@@ -1,8 +1,8 @@
 //! `hermod apply`: applies a provision file to a gateway.
 
 use super::changes::SecretsTo;
-use super::entries::{self, lost_response};
-use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
+use super::entries;
+use super::operator_client::{RequestBody, with_query};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
@@ -10,7 +10,6 @@ use clap::Args;
 use hermod_gateway::config::Source;
 use hermod_operator::entry::views::ApplyQuery;
 use hermod_operator::setup::file_entries::WantedSetup;
-use hyper::Method;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -74,20 +73,8 @@ impl ApplyArgs {
         target.run(missing, async move |client| {
             let to = SecretsTo::prepare(secrets_to.as_deref())?;
             let path = with_query("/apply", &ApplyQuery { dry_run, force });
-            match post(client, &path, &source).await {
-                Ok(response) => entries::print_changes(client, &response, to),
-                Err(failure) => to.discard().and(Err(failure)),
-            }
+            let body = RequestBody::Toml(source.text.clone());
+            entries::change_by_file(client, &path, body, &source.path, to).await
         })
     }
-}
-
-async fn post(
-    client: &OperatorClient,
-    path: &str,
-    source: &Source,
-) -> Result<crate::client::ApiResponse, Failure> {
-    let body = RequestBody::Toml(source.text.clone());
-    let response = client.call_with_timeout(Method::POST, path, &body, FILE_TIMEOUT).await;
-    client.accepted_file(response.map_err(|error| lost_response(&error))?, &source.path)
 }

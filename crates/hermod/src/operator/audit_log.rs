@@ -1,7 +1,8 @@
 //! `hermod changes`: the audit log.
 
 use super::list::{ListFormat, NextPage, print_page};
-use super::target::{MissingDir, TargetArgs};
+use super::operator_client::OperatorClient;
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::Args;
 use hermod_operator::audit_log::{AuditLogQuery, AuditRowView};
@@ -42,16 +43,12 @@ pub(crate) struct ChangesArgs {
     limit: Limit,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl ChangesArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let ChangesArgs { account, by, action, since, before, limit, format, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let query = AuditLogQuery { account, by, action, since, before, limit: Some(limit) };
-            print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before, format).await
-        })
+impl ClientCommand for ChangesArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let ChangesArgs { account, by, action, since, before, limit, format } = self;
+        let query = AuditLogQuery { account, by, action, since, before, limit: Some(limit) };
+        print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before, format).await
     }
 }

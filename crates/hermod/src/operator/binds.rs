@@ -1,9 +1,9 @@
 //! `hermod binds`: lists customers' binds, and unbinds one.
 
 use super::list::{ListFormat, print_or_watch, table};
-use super::operator_client::{RequestBody, with_query};
+use super::operator_client::{OperatorClient, RequestBody, with_query};
 use super::tables::{on_node, silent_nodes};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
@@ -45,30 +45,26 @@ pub(crate) struct BindsArgs {
     unbind: Option<BindName>,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl BindsArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let BindsArgs { account, system_id, watch, unbind, format, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            if let Some(BindName { node, number }) = unbind {
-                let path = with_query(&format!("/binds/{number}/unbind"), &UnbindQuery { node });
-                let answer = client.send(Method::POST, &path, RequestBody::None).await?;
-                return client.print(&answer, |UnbindView { bind }| format!("Unbinding bind {bind}.\n"));
-            }
-            let path = with_query("/binds", &BindsQuery { system_id, account });
-            print_or_watch(
-                client,
-                &path,
-                watch,
-                format,
-                |binds: &BindsView| binds.items.clone(),
-                |binds| binds_text(&binds),
-            )
-            .await
-        })
+impl ClientCommand for BindsArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let BindsArgs { account, system_id, watch, unbind, format } = self;
+        if let Some(BindName { node, number }) = unbind {
+            let path = with_query(&format!("/binds/{number}/unbind"), &UnbindQuery { node });
+            let answer = client.send(Method::POST, &path, RequestBody::None).await?;
+            return client.print(&answer, |UnbindView { bind }| format!("Unbinding bind {bind}.\n"));
+        }
+        let path = with_query("/binds", &BindsQuery { system_id, account });
+        print_or_watch(
+            client,
+            &path,
+            watch,
+            format,
+            |binds: &BindsView| binds.items.clone(),
+            |binds| binds_text(&binds),
+        )
+        .await
     }
 }
 

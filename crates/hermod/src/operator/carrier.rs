@@ -2,11 +2,11 @@
 
 use super::carrier_test;
 use super::entries;
-use super::entries::OwnVerb;
 use super::fields::EntryFields;
 use super::operator_client::{OperatorClient, RequestBody};
 use super::receipts;
 use super::tables::silent_nodes;
+use super::target::ClientCommand;
 use super::trace;
 use crate::client::escape;
 use crate::failure::{CommandResult, Failure};
@@ -71,7 +71,7 @@ pub(super) enum CarrierVerb {
     Trace(trace::TraceArgs),
 }
 
-impl OwnVerb for CarrierVerb {
+impl ClientCommand for CarrierVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             CarrierVerb::Resume { name } => resume(client, &name).await,
@@ -94,7 +94,7 @@ async fn change(
     field: &'static str,
     value: impl Into<Value>,
 ) -> CommandResult {
-    entries::patch(client, Kind::Carrier, name, EntryFields::default().with(field, value)).await?;
+    entries::patch(client, Kind::Carrier, name, EntryFields::one(field, value)).await?;
     if client.json {
         return Ok(());
     }
@@ -113,7 +113,7 @@ async fn resume(client: &OperatorClient, name: &str) -> CommandResult {
     let carrier = entries::path(Kind::Carrier, name);
     let EntryView { entry, .. } = client.get(&carrier).await?.read_as().map_err(Failure::failed)?;
     if entry.get("draining").is_some_and(|draining| !draining.is_null()) {
-        let fields = EntryFields::default().with("draining", Value::Null);
+        let fields = EntryFields::one("draining", Value::Null);
         return entries::patch(client, Kind::Carrier, name, fields).await;
     }
     let response = client.send(Method::POST, &format!("{carrier}/resume"), RequestBody::None).await?;

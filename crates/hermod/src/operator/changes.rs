@@ -2,8 +2,8 @@
 
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Paint};
-use hermod_operator::entry::plan::{FieldChange, FieldLeft};
-use hermod_operator::entry::views::{AppliedView, ChangeView, EffectView, SecretView};
+use hermod_operator::entry::plan::{Change, Effect, FieldChange, FieldLeft};
+use hermod_operator::entry::views::{AppliedView, SecretView};
 use serde_json::Value;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -36,31 +36,29 @@ fn as_entry(SecretView { key, secret }: &SecretView) -> String {
 /// Returns a line for each entry that changes, and the number of unchanged entries.
 pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
     let mut text = String::new();
-    for ChangeView { kind, name, effect, fields, left } in &applied.changes {
+    for Change { kind, name, effect, fields, left } in &applied.changes {
         let what = format!("{kind} {}", output::safe(name));
         match effect {
-            EffectView::Created => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
-            EffectView::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
-            EffectView::Updated => {
+            Effect::Created => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
+            Effect::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
+            Effect::Updated => {
                 text.push_str(&format!("{}\n", paint.yellow(&format!("~ {what}"))));
                 for FieldChange { field, before, after } in fields {
                     text.push_str(&format!("    {field}: {} -> {}\n", side(before), side(after)));
                 }
             }
-            EffectView::Left => {
-                text.push_str(&format!("! {what} not applied: removed or created again since\n"))
-            }
-            EffectView::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
-            EffectView::Same | EffectView::Absent => {}
+            Effect::Left => text.push_str(&format!("! {what} not applied: removed or created again since\n")),
+            Effect::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
+            Effect::Same | Effect::Absent => {}
         }
         for FieldLeft { field, stored, file } in left {
             let (stored, file) = (side(stored), side(file));
             text.push_str(&format!("    {field} stays {stored}, changed since; the file has {file}\n"));
         }
     }
-    let count = |wanted: EffectView| applied.changes.iter().filter(|change| change.effect == wanted).count();
-    let (same, absent, left) = (count(EffectView::Same), count(EffectView::Absent), count(EffectView::Left));
-    if applied.changes.iter().any(|change| change.effect == EffectView::Left || !change.left.is_empty()) {
+    let count = |wanted: Effect| applied.changes.iter().filter(|change| change.effect == wanted).count();
+    let (same, absent, left) = (count(Effect::Same), count(Effect::Absent), count(Effect::Left));
+    if applied.changes.iter().any(|change| change.effect == Effect::Left || !change.left.is_empty()) {
         text.push_str(
             "! Fields and entries that were changed since this file was last applied are not applied; --force \
              overwrites them.\n",

@@ -1,8 +1,8 @@
 //! `hermod connection`: the verbs for connections of customers that do more than set a field.
 
-use super::entries::OwnVerb;
 use super::operator_client::OperatorClient;
 use super::rotate::RotateArgs;
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::Subcommand;
 use hermod_operator::kind::Kind;
@@ -32,7 +32,7 @@ pub(super) enum ConnectionVerb {
     Rotate(RotateArgs),
 }
 
-impl OwnVerb for ConnectionVerb {
+impl ClientCommand for ConnectionVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             ConnectionVerb::Rotate(rotate) => rotate.run(client, Kind::Connection).await,

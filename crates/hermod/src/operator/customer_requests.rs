@@ -2,11 +2,11 @@
 
 use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::{OperatorClient, RequestBody};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::ApiResponse;
 use crate::failure::CommandResult;
 use crate::output;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use hermod_operator::customer_request::views::{
     AcceptRequest, CustomerRequestView, CustomerRequestsQuery, DeclineRequest,
 };
@@ -27,17 +27,9 @@ answer there. Accepting a request makes its change in the same transaction. A re
 number. What was done by hand is accepted with --done. The log of API requests is hermod requests.";
 
 /// Accept or decline what customers request
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct CustomerRequestArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: CustomerRequestCommand,
-}
-
 #[derive(Subcommand)]
-enum CustomerRequestCommand {
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum CustomerRequestCommand {
     /// List requests, the newest first
     #[command(after_help = "Examples:\n  hermod customer-request list\n  \
                             hermod customer-request list --account shop --state declined")]
@@ -91,10 +83,9 @@ enum CustomerRequestCommand {
     },
 }
 
-impl CustomerRequestArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let CustomerRequestArgs { target, command } = self;
-        target.run(MissingDir::Refuse, async move |client| match command {
+impl ClientCommand for CustomerRequestCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             CustomerRequestCommand::List { account, state, before, format } => {
                 let query = CustomerRequestsQuery { account, state: Some(state), before, limit: None };
                 let path = "/customer-requests";
@@ -114,7 +105,7 @@ impl CustomerRequestArgs {
                 let path = format!("/customer-requests/{id}/decline");
                 decided(client, &client.send(Method::POST, &path, body).await?)
             }
-        })
+        }
     }
 }
 

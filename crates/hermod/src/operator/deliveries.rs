@@ -1,8 +1,8 @@
 //! `hermod deliveries`: delivery statistics by carrier, country and network.
 
 use super::list::{ListFormat, print_list, table};
-use super::operator_client::with_query;
-use super::target::{MissingDir, TargetArgs};
+use super::operator_client::{OperatorClient, with_query};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::Args;
 use hermod_operator::delivery::{DeliveriesQuery, DeliveriesView};
@@ -32,25 +32,21 @@ pub(crate) struct DeliveriesArgs {
     by: String,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl DeliveriesArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let DeliveriesArgs { days, carrier, by, format, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let query = DeliveriesQuery { days: Some(days.into()), carrier, by: Some(by) };
-            let response = client.get(&with_query("/deliveries", &query)).await?;
-            print_list(
-                client,
-                &response,
-                format,
-                |view: &DeliveriesView| view.items.clone(),
-                |DeliveriesView { from, to, items }| {
-                    format!("{}\nFrom {from} to {to}, UTC days.\n", table(&items))
-                },
-            )
-        })
+impl ClientCommand for DeliveriesArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let DeliveriesArgs { days, carrier, by, format } = self;
+        let query = DeliveriesQuery { days: Some(days.into()), carrier, by: Some(by) };
+        let response = client.get(&with_query("/deliveries", &query)).await?;
+        print_list(
+            client,
+            &response,
+            format,
+            |view: &DeliveriesView| view.items.clone(),
+            |DeliveriesView { from, to, items }| {
+                format!("{}\nFrom {from} to {to}, UTC days.\n", table(&items))
+            },
+        )
     }
 }

@@ -2,11 +2,10 @@
 
 use super::changes::{SecretsTo, difference};
 use super::fields::EntryFields;
-use super::operator_client::{OperatorClient, RequestBody, with_query};
+use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
 use crate::client::{ApiResponse, CallError, escape};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, Paint, TextTable};
-use clap::Subcommand;
 use hermod_operator::csv::{self, Cell};
 use hermod_operator::entry::fields::{EntryField, fields_of};
 use hermod_operator::entry::views::{AppliedView, EntriesQuery, EntryView};
@@ -19,13 +18,8 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The verbs of a kind that have a meaning of their own.
-pub(super) trait OwnVerb: Subcommand + 'static {
-    async fn run(self, client: &OperatorClient) -> CommandResult;
-}
-
 /// Lists the entries of a kind, all or those of one account. Accounts have a column with their balance. `at`: a time for which the
-/// prices that apply are marked. The columns are the same as CSV, with whole values.
+/// prices, costs or exchange rates that apply are marked. The columns are the same as CSV, with whole values.
 pub(super) async fn list(
     client: &OperatorClient,
     kind: Kind,
@@ -34,8 +28,10 @@ pub(super) async fn list(
     csv: bool,
 ) -> CommandResult {
     let items = fetch_all(client, kind, account).await?;
-    let names = items.iter().map(|item| item.name.as_str());
-    let in_force = at.map(|at| price::in_force_at(names, at)).transpose();
+    let until = |item: &'_ EntryView| item.entry.get("until").and_then(Value::as_str).map(str::to_owned);
+    let ends: Vec<Option<String>> = items.iter().map(until).collect();
+    let entries = items.iter().zip(&ends).map(|(item, until)| (item.name.as_str(), until.as_deref()));
+    let in_force = at.map(|at| price::in_force_at(entries, at)).transpose();
     let in_force = in_force.map_err(|error| Failure::usage(format!("--at: {error}")))?;
     if client.json {
         return output::print_json(
@@ -69,7 +65,7 @@ pub(super) async fn list(
     if csv {
         return output::print(&csv_of(&columns));
     }
-    output::print(&table(&columns, &format!("There are no {} yet.", kind.plural())))
+    output::print(&table(&columns, &format!("There are no {} yet.", kind.in_words())))
 }
 
 /// Returns the entries as JSON, with whether each price applies if that was asked.
@@ -144,7 +140,7 @@ pub(super) async fn fetch_all(
     let mut items = Vec::new();
     let mut query = EntriesQuery { account, after: None, limit: Some(Limit::MAX) };
     loop {
-        let response = client.get(&with_query(&format!("/{}", kind.plural()), &query)).await?;
+        let response = client.get(&with_query(&format!("/{}", kind.path()), &query)).await?;
         let page: Page<EntryView> = response.read_as().map_err(Failure::failed)?;
         items.extend(page.items);
         match page.next {
@@ -167,7 +163,7 @@ pub(super) fn shown_fields(kind: Kind, entry: &Map<String, Value>) -> Vec<(&'sta
 }
 
 pub(super) fn path(kind: Kind, name: &str) -> String {
-    format!("/{}/{}", kind.plural(), escape(name))
+    format!("/{}/{}", kind.path(), escape(name))
 }
 
 /// Changes the entry at a path, which may have a query, or creates it.
@@ -230,6 +226,22 @@ pub(super) async fn change_with_secrets(
     print_outcome(client, outcome, to)
 }
 
+/// Sends a file that changes entries. An error about the file names it.
+pub(super) async fn change_by_file(
+    client: &OperatorClient,
+    path: &str,
+    body: RequestBody,
+    file: &Path,
+    to: SecretsTo,
+) -> CommandResult {
+    let response = client.call_with_timeout(Method::POST, path, &body, FILE_TIMEOUT).await;
+    let response = response.map_err(|error| lost_response(&error));
+    match response.and_then(|response| client.accepted_file(response, file)) {
+        Ok(response) => print_changes(client, &response, to),
+        Err(failure) => to.discard().and(Err(failure)),
+    }
+}
+
 fn print_outcome(
     client: &OperatorClient,
     outcome: Result<ApiResponse, CallError>,
@@ -245,7 +257,7 @@ fn print_outcome(
     }
 }
 
-pub(super) fn print_changes(client: &OperatorClient, response: &ApiResponse, to: SecretsTo) -> CommandResult {
+fn print_changes(client: &OperatorClient, response: &ApiResponse, to: SecretsTo) -> CommandResult {
     let applied: AppliedView = response.read_as().map_err(Failure::failed)?;
     if applied.has_changes() {
         client.note_write();
@@ -271,7 +283,7 @@ pub(super) fn print_changes(client: &OperatorClient, response: &ApiResponse, to:
 }
 
 /// The failure of a request whose response was lost: a secret may have been generated and not printed.
-pub(super) fn lost_response(error: &CallError) -> Failure {
+fn lost_response(error: &CallError) -> Failure {
     match error {
         CallError::Unreachable(_) => Failure::failed(error),
         CallError::Lost(_) => Failure::failed(format!(

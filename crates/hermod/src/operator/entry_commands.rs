@@ -7,8 +7,8 @@ use super::entries;
 use super::entry_files::{self, ImportArgs};
 use super::fields::{AssignmentParser, EntryFields, fields_help, first_sentence};
 use super::list::ListFormat;
-use super::operator_client::{OperatorClient, with_query};
-use super::own_verbs::{KindHelp, RunVerb, Switch, switches};
+use super::operator_client::with_query;
+use super::own_verbs::{KindHelp, RunVerb, Switch, switches, verb_of};
 use super::target::{MissingDir, TargetArgs};
 use crate::failure::CommandResult;
 use clap::error::{Error, ErrorKind};
@@ -21,27 +21,8 @@ use std::path::PathBuf;
 
 /// A command about entries of one kind.
 pub(crate) struct EntryCommand {
-    kind: Kind,
     target: TargetArgs,
-    verb: Verb,
-}
-
-enum Verb {
-    List { account: Option<String>, at: Option<String>, csv: bool },
-    Export { account: Option<String> },
-    Import(ImportArgs),
-    Show { name: String },
-    Set { name: String, change: Change },
-    Add { name: String, change: Change },
-    Remove { name: String },
-    Switch { name: String, switch: &'static Switch },
-    Own(RunVerb),
-}
-
-struct Change {
-    assignments: Vec<String>,
-    secrets_to: Option<PathBuf>,
-    unbind: bool,
+    run: RunVerb,
 }
 
 impl Subcommand for EntryCommand {
@@ -54,19 +35,19 @@ impl Subcommand for EntryCommand {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        Kind::named(name).is_some()
+        kind_of_command(name).is_some()
     }
+}
+
+fn kind_of_command(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| kind.command() == name)
 }
 
 impl FromArgMatches for EntryCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<EntryCommand, Error> {
-        let named = matches.subcommand().and_then(|(name, matches)| Some((Kind::named(name)?, matches)));
+        let named = matches.subcommand().and_then(|(name, matches)| Some((kind_of_command(name)?, matches)));
         let (kind, matches) = named.ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
-        Ok(EntryCommand {
-            kind,
-            target: TargetArgs::from_arg_matches(matches)?,
-            verb: Verb::read(kind, matches)?,
-        })
+        Ok(EntryCommand { target: TargetArgs::from_arg_matches(matches)?, run: read_verb(kind, matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -76,7 +57,7 @@ impl FromArgMatches for EntryCommand {
 }
 
 fn command_of(kind: Kind) -> Command {
-    let command = Command::new(kind.as_str())
+    let command = Command::new(kind.command())
         .about(first_sentence(kind.about()))
         .after_help(KindHelp::of(kind).text)
         .subcommand_required(true)
@@ -110,7 +91,7 @@ fn verb(kind: Kind, verb: &'static str, about: String) -> Command {
 }
 
 fn examples(kind: Kind, verb: &str) -> String {
-    let shown = format!("  hermod {kind} {verb}");
+    let shown = format!("  hermod {} {verb}", kind.command());
     let is_of_verb = |line: &str| line == shown || line.starts_with(&format!("{shown} "));
     let mut found = String::new();
     let mut continues = false;
@@ -125,8 +106,8 @@ fn examples(kind: Kind, verb: &str) -> String {
         let rest = match verb {
             "list" => String::new(),
             "set" | "add" => format!(" {name} FIELD=VALUE"),
-            "export" => format!(" > {}.csv", kind.plural()),
-            "import" => format!(" {}.csv --dry-run", kind.plural()),
+            "export" => format!(" > {}.csv", kind.path()),
+            "import" => format!(" {}.csv --dry-run", kind.path()),
             _ => format!(" {name}"),
         };
         found = format!("\n{shown}{rest}");
@@ -135,13 +116,18 @@ fn examples(kind: Kind, verb: &str) -> String {
 }
 
 fn list_command(kind: Kind) -> Command {
-    let command = verb(kind, "list", format!("List {}", kind.plural()));
+    let command = verb(kind, "list", format!("List {}", kind.in_words()));
     let command = with_account(kind, ListFormat::augment_args(command));
-    if kind != Kind::Price {
+    if !has_start(kind) {
         return command;
     }
-    let at = Arg::new("at").long("at").value_name("TIME");
-    command.arg(at.help("Mark the prices that apply at this UTC day or time, such as 2027-01-01"))
+    let help = format!("Mark the {} that apply at this UTC day or time, such as 2027-01-01", kind.in_words());
+    command.arg(Arg::new("at").long("at").value_name("TIME").help(help))
+}
+
+/// Whether the entries apply from a time on, which their names have.
+fn has_start(kind: Kind) -> bool {
+    fields_of(kind).iter().any(|field| field.name == "from" && field.is_in_name)
 }
 
 /// Adds the option that selects an account, for kinds whose entries belong to one.
@@ -154,14 +140,14 @@ fn with_account(kind: Kind, command: Command) -> Command {
 }
 
 fn export_command(kind: Kind) -> Command {
-    let about = format!("Print {} as a CSV file that import reads, without secrets", kind.plural());
+    let about = format!("Print {} as a CSV file that import reads, without secrets", kind.in_words());
     let command = with_account(kind, verb(kind, "export", about));
     command.after_help(format!("{}\n\n{}", examples(kind, "export"), entry_files::EXPORT_NOTE))
 }
 
 fn import_command(kind: Kind) -> Command {
     let about =
-        format!("Create and change {} by a CSV file, all of it or nothing; removes none", kind.plural());
+        format!("Create and change {} by a CSV file, all of it or nothing; removes none", kind.in_words());
     let command = ImportArgs::augment_args(verb(kind, "import", about));
     let names: Vec<&str> = csv_file::columns(kind).map(|field| field.name.as_str()).collect();
     let help = format!(
@@ -212,70 +198,53 @@ fn makes_secrets(kind: Kind) -> bool {
     kind != Kind::Carrier && fields_of(kind).iter().any(|field| field.is_secret)
 }
 
-impl Verb {
-    fn read(kind: Kind, matches: &ArgMatches) -> Result<Verb, Error> {
-        let (verb, given) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
-        let name = || given.get_one::<String>("name").cloned().unwrap_or_default();
-        let account = || given.try_get_one::<String>("account").ok().flatten().cloned();
-        Ok(match verb {
-            "list" => {
-                let at = given.try_get_one::<String>("at").ok().flatten().cloned();
-                let ListFormat { csv } = ListFormat::from_arg_matches(given)?;
-                Verb::List { account: account(), at, csv }
-            }
-            "export" => Verb::Export { account: account() },
-            "import" => Verb::Import(ImportArgs::from_arg_matches(given)?),
-            "show" => Verb::Show { name: name() },
-            "set" => Verb::Set { name: name(), change: Change::read(given) },
-            "add" => Verb::Add { name: name(), change: Change::read(given) },
-            "remove" => Verb::Remove { name: name() },
-            verb => match switches(kind).find(|switch| switch.verb == verb) {
-                Some(switch) => Verb::Switch { name: name(), switch },
-                None => Verb::Own((KindHelp::of(kind).read)(matches)?),
-            },
-        })
-    }
-}
-
-impl Change {
-    fn read(given: &ArgMatches) -> Change {
-        let assignments = given.get_many::<String>("fields").into_iter().flatten().cloned().collect();
-        let secrets_to = given.try_get_one::<PathBuf>("secrets_to").ok().flatten().cloned();
-        let unbind = given.try_get_one::<bool>("unbind").ok().flatten() == Some(&true);
-        Change { assignments, secrets_to, unbind }
-    }
-}
-
-impl EntryCommand {
-    pub(crate) fn run(self) -> CommandResult {
-        let EntryCommand { kind, target, verb } = self;
-        target.run(MissingDir::Refuse, async move |client| verb.run(kind, client).await)
-    }
-}
-
-impl Verb {
-    async fn run(self, kind: Kind, client: &OperatorClient) -> CommandResult {
-        match self {
-            Verb::List { account, at, csv } => entries::list(client, kind, account, at.as_deref(), csv).await,
-            Verb::Export { account } => entry_files::export(client, kind, account).await,
-            Verb::Import(import) => import.run(client, kind).await,
-            Verb::Show { name } if kind == Kind::Account => account_details::show(client, &name).await,
-            Verb::Show { name } => entries::show(client, kind, &name).await,
-            Verb::Set { name, change: Change { assignments, secrets_to, unbind } } => {
+/// Reads a verb and its arguments.
+fn read_verb(kind: Kind, matches: &ArgMatches) -> Result<RunVerb, Error> {
+    let (verb, given) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
+    let text = |name: &str| given.try_get_one::<String>(name).ok().flatten().cloned();
+    let (name, account) = (text("name").unwrap_or_default(), text("account"));
+    let assignments = given.try_get_many::<String>("fields").ok().flatten();
+    let assignments: Vec<String> = assignments.into_iter().flatten().cloned().collect();
+    let secrets_to = given.try_get_one::<PathBuf>("secrets_to").ok().flatten().cloned();
+    Ok(match verb {
+        "list" => {
+            let (at, ListFormat { csv }) = (text("at"), ListFormat::from_arg_matches(given)?);
+            verb_of(async move |client| entries::list(client, kind, account, at.as_deref(), csv).await)
+        }
+        "export" => verb_of(async move |client| entry_files::export(client, kind, account).await),
+        "import" => {
+            let import = ImportArgs::from_arg_matches(given)?;
+            verb_of(async move |client| import.run(client, kind).await)
+        }
+        "show" if kind == Kind::Account => {
+            verb_of(async move |client| account_details::show(client, &name).await)
+        }
+        "show" => verb_of(async move |client| entries::show(client, kind, &name).await),
+        "set" => {
+            let unbind = given.try_get_one::<bool>("unbind").ok().flatten() == Some(&true);
+            verb_of(async move |client| {
                 let fields = EntryFields::parse(kind, &assignments)?;
                 let query = SaveQuery { unbind: unbind.then_some(true) };
                 let path = with_query(&entries::path(kind, &name), &query);
                 entries::set(client, &path, fields, SecretsTo::prepare(secrets_to.as_deref())?).await
-            }
-            Verb::Add { name, change: Change { assignments, secrets_to, .. } } => {
-                let fields = EntryFields::parse(kind, &assignments)?;
-                entries::create(client, kind, &name, fields, secrets_to.as_deref()).await
-            }
-            Verb::Remove { name } => entries::remove(client, kind, &name).await,
-            Verb::Switch { name, switch: Switch { field, value, .. } } => {
-                entries::patch(client, kind, &name, EntryFields::default().with(field, *value)).await
-            }
-            Verb::Own(run) => run(client).await,
+            })
         }
+        "add" => verb_of(async move |client| {
+            let fields = EntryFields::parse(kind, &assignments)?;
+            entries::create(client, kind, &name, fields, secrets_to.as_deref()).await
+        }),
+        "remove" => verb_of(async move |client| entries::remove(client, kind, &name).await),
+        verb => match switches(kind).find(|switch| switch.verb == verb) {
+            Some(Switch { field, value, .. }) => verb_of(async move |client| {
+                entries::patch(client, kind, &name, EntryFields::one(field, *value)).await
+            }),
+            None => (KindHelp::of(kind).read)(matches)?,
+        },
+    })
+}
+
+impl EntryCommand {
+    pub(crate) fn run(self) -> CommandResult {
+        self.target.run(MissingDir::Refuse, async move |client| (self.run)(client).await)
     }
 }

@@ -1,15 +1,14 @@
 //! `hermod KIND export` and `import`: entries as CSV files.
 
 use super::changes::SecretsTo;
-use super::entries::{self, lost_response};
-use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
+use super::entries;
+use super::operator_client::{OperatorClient, RequestBody, with_query};
 use crate::failure::CommandResult;
 use crate::input_file::read_file;
 use clap::Args;
 use hermod_operator::entry::views::{EntriesOfAccount, ImportQuery};
 use hermod_operator::http::FILE_BYTES_MAX;
 use hermod_operator::kind::Kind;
-use hyper::Method;
 use std::path::PathBuf;
 
 pub(super) const EXPORT_NOTE: &str = "\
@@ -47,15 +46,10 @@ impl ImportArgs {
         let body = RequestBody::Csv(read_file(&file, FILE_BYTES_MAX)?);
         let to = SecretsTo::prepare(secrets_to.as_deref())?;
         let path = with_query(&path(kind), &ImportQuery { dry_run });
-        let response = client.call_with_timeout(Method::POST, &path, &body, FILE_TIMEOUT).await;
-        let response = response.map_err(|error| lost_response(&error));
-        match response.and_then(|response| client.accepted_file(response, &file)) {
-            Ok(response) => entries::print_changes(client, &response, to),
-            Err(failure) => to.discard().and(Err(failure)),
-        }
+        entries::change_by_file(client, &path, body, &file, to).await
     }
 }
 
 fn path(kind: Kind) -> String {
-    format!("/{}.csv", kind.plural())
+    format!("/{}.csv", kind.path())
 }

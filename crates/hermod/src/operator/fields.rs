@@ -1,7 +1,7 @@
 //! `FIELD=VALUE` on the command line: parsed by the description of the kind, and completed from it.
 
-use crate::data_folder::first_line;
 use crate::failure::Failure;
+use crate::input_file::first_line;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
@@ -29,6 +29,11 @@ impl EntryFields {
             }
         }
         Ok(EntryFields(fields))
+    }
+
+    /// One field.
+    pub(super) fn one(name: &str, value: impl Into<Value>) -> EntryFields {
+        EntryFields::default().with(name, value)
     }
 
     #[must_use]

@@ -8,8 +8,7 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, LogFormat, LogSection};
 use hermod_gateway::gateway::{Gateway, load_catalogue};
 use hermod_gateway::running::{self, Opened, StartError, StoreError};
-use hermod_gateway::secrets::operator_token;
-use hermod_gateway::secrets::{Secret, random_token};
+use hermod_gateway::secrets::{Secret, operator_token, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
 use hermod_operator::http;
@@ -66,9 +65,9 @@ impl InProcess {
         let token = operator_token::find(config).map_err(Failure::failed)?;
         let catalogue = load_catalogue(&store).await.map_err(Failure::failed)?;
         let https = config.https.wanted().map(|(address, _)| address);
-        let gateway = Gateway::new(clock, store, pepper, catalogue, config.messages.validity.into())
-            .judging_webhooks_by(config.webhooks.rules())
-            .with_portal_at(running::portal_url(config, config.http.listen, https));
+        let mut gateway = Gateway::new(clock, store, pepper, catalogue, config.messages.validity.into());
+        gateway.webhook_rules = config.webhooks.rules();
+        gateway.portal_url = running::portal_url(config, config.http.listen, https);
         let gateway = Arc::new(gateway);
         let workers = Workers::default();
         let api = http::OperatorApi::new(gateway.clone(), operator_token, workers.clone());

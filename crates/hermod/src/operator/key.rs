@@ -1,10 +1,10 @@
 //! `hermod key`: the verbs for API keys of customers that do more than set a field.
 
 use super::entries;
-use super::entries::OwnVerb;
 use super::fields::{AssignmentParser, EntryFields};
 use super::operator_client::OperatorClient;
 use super::rotate::RotateArgs;
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use clap::{Args, Subcommand};
 use hermod_gateway::secrets::random_token;
@@ -52,7 +52,7 @@ pub(super) struct CreateArgs {
     secrets_to: Option<PathBuf>,
 }
 
-impl OwnVerb for KeyVerb {
+impl ClientCommand for KeyVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             KeyVerb::Create(create) => create.run(client).await,

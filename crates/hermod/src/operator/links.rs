@@ -1,8 +1,9 @@
 //! `hermod links`: the state of carriers and of the links to them.
 
 use super::list::{ListFormat, print_or_watch};
+use super::operator_client::OperatorClient;
 use super::tables::{age, on_node, percent, silent_nodes};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use crate::output::{self, Paint, TextTable};
@@ -35,25 +36,19 @@ pub(crate) struct LinksArgs {
     watch: bool,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl LinksArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let LinksArgs { carrier, watch, format, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let is_wanted =
-                |one: &CarrierView| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier);
-            let rows = |view: &CarriersView| {
-                view.items.iter().filter(|one| is_wanted(one)).flat_map(rows_of).collect()
-            };
-            print_or_watch(client, "/links", watch, format, rows, |mut view: CarriersView| {
-                view.items.retain(is_wanted);
-                links_text(&view, Paint::for_output())
-            })
-            .await
+impl ClientCommand for LinksArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let LinksArgs { carrier, watch, format } = self;
+        let is_wanted = |one: &CarrierView| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier);
+        let rows =
+            |view: &CarriersView| view.items.iter().filter(|one| is_wanted(one)).flat_map(rows_of).collect();
+        print_or_watch(client, "/links", watch, format, rows, |mut view: CarriersView| {
+            view.items.retain(is_wanted);
+            links_text(&view, Paint::for_output())
         })
+        .await
     }
 }
 

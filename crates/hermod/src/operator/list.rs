@@ -7,7 +7,9 @@ use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable};
 use clap::Args;
 use hermod_gateway::clock::Clock;
+use hermod_operator::views::amount::Amount;
 use hermod_operator::views::csv_rows::{self, CsvView};
+use hermod_operator::views::masking::{HandsetNumber, MessageText, NamesHandsets};
 use hermod_operator::views::paging::{Limit, Page, Paged};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,6 +36,73 @@ pub(super) trait ListedView: Sized + 'static {
     const COLUMNS: &'static [Column<Self>];
     /// What is printed in place of an empty table.
     const EMPTY: &'static str;
+}
+
+/// Makes a view a row of a table. A column is a field, its heading if that is not the name of the field, or a heading with its
+/// alignment and what its cells show.
+macro_rules! listed {
+    ($view:ident or $empty:literal: $($columns:tt)*) => {
+        impl $crate::operator::list::ListedView for $view {
+            const COLUMNS: &'static [$crate::operator::list::Column<$view>] =
+                $crate::operator::list::columns!($view [] $($columns)*,);
+            const EMPTY: &'static str = $empty;
+        }
+    };
+}
+
+macro_rules! columns {
+    ($view:ident [$($done:tt)*] $(,)?) => { &[$($done)*] };
+    ($view:ident [$($done:tt)*] $field:ident, $($rest:tt)*) => {
+        $crate::operator::list::columns!($view [$($done)*] $field as (stringify!($field)), $($rest)*)
+    };
+    ($view:ident [$($done:tt)*] $field:ident as $heading:tt, $($rest:tt)*) => {
+        $crate::operator::list::columns!($view [
+            $($done)* ($heading, $crate::operator::list::align_of(|row: &$view| &row.$field), |row| row.$field.cell()),
+        ] $($rest)*)
+    };
+    ($view:ident [$($done:tt)*] $heading:literal $align:ident |$row:ident| $cell:expr, $($rest:tt)*) => {
+        $crate::operator::list::columns!($view [$($done)* ($heading, $crate::output::Align::$align, |$row| $cell),] $($rest)*)
+    };
+}
+
+pub(super) use {columns, listed};
+
+/// A value of a view that a column shows.
+pub(super) trait CellValue {
+    const ALIGN: Align;
+
+    fn cell(&self) -> String;
+}
+
+macro_rules! cell_values {
+    ($($align:ident: $($value:ty),*;)*) => {$($(
+        impl CellValue for $value {
+            const ALIGN: Align = Align::$align;
+
+            fn cell(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*)*};
+}
+
+cell_values! {
+    Left: String, HandsetNumber, MessageText, NamesHandsets;
+    Right: u8, u16, u32, u64, i64, Amount;
+}
+
+/// Nothing is an empty cell.
+impl<T: CellValue> CellValue for Option<T> {
+    const ALIGN: Align = T::ALIGN;
+
+    fn cell(&self) -> String {
+        self.as_ref().map(T::cell).unwrap_or_default()
+    }
+}
+
+/// Returns how a column of these values stands.
+pub(super) const fn align_of<T, V: CellValue>(_: fn(&T) -> &V) -> Align {
+    V::ALIGN
 }
 
 /// The option that continues a list at the next page.

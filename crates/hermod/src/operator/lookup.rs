@@ -1,8 +1,8 @@
 //! `hermod lookup`: the country, network, price and route of a number.
 
 use super::explain::explanation_text;
-use super::operator_client::with_query;
-use super::target::{MissingDir, TargetArgs};
+use super::operator_client::{OperatorClient, with_query};
+use super::target::ClientCommand;
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -29,17 +29,13 @@ pub(crate) struct LookupArgs {
     /// The sender
     #[arg(long, value_name = "SENDER")]
     from: Option<String>,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl LookupArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let LookupArgs { number, account, from, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let path = with_query(&format!("/lookup/{}", escape(&number)), &LookupQuery { account, from });
-            client.print(&client.get(&path).await?, |view: LookupView| lookup_text(&view))
-        })
+impl ClientCommand for LookupArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let LookupArgs { number, account, from } = self;
+        let path = with_query(&format!("/lookup/{}", escape(&number)), &LookupQuery { account, from });
+        client.print(&client.get(&path).await?, |view: LookupView| lookup_text(&view))
     }
 }
 

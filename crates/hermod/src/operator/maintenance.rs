@@ -1,8 +1,8 @@
 //! `hermod erase` and `hermod set-aside`: erasing a phone number, and invalid rows of the queue.
 
 use super::list::{ListFormat, NextPage, print_page};
-use super::operator_client::RequestBody;
-use super::target::{MissingDir, TargetArgs};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
 use hermod_operator::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
@@ -42,18 +42,14 @@ pub(crate) struct EraseArgs {
     /// Only in messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl EraseArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let EraseArgs { number, account, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let body = RequestBody::json(&ErasureRequest { number, account });
-            let response = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
-            client.print(&response, |erasure: ErasureView| erasure_text(&erasure))
-        })
+impl ClientCommand for EraseArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let EraseArgs { number, account } = self;
+        let body = RequestBody::json(&ErasureRequest { number, account });
+        let response = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
+        client.print(&response, |erasure: ErasureView| erasure_text(&erasure))
     }
 }
 
@@ -78,17 +74,9 @@ Examples:
   hermod set-aside list --after 100";
 
 /// List messages that cannot be sent because their rows in the database are invalid
-#[derive(Args)]
-#[command(after_help = SET_ASIDE_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct SetAsideArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: SetAsideCommand,
-}
-
 #[derive(Subcommand)]
-enum SetAsideCommand {
+#[command(after_help = SET_ASIDE_EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum SetAsideCommand {
     /// List rows that were set aside, with the reason; docs/alarms.md explains how to repair them
     #[command(after_help = SET_ASIDE_EXAMPLES)]
     List {
@@ -103,12 +91,10 @@ enum SetAsideCommand {
     },
 }
 
-impl SetAsideArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let SetAsideArgs { target, command: SetAsideCommand::List { after, limit, format } } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let query = SetAsideQuery { after, limit: Some(limit) };
-            print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After, format).await
-        })
+impl ClientCommand for SetAsideCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let SetAsideCommand::List { after, limit, format } = self;
+        let query = SetAsideQuery { after, limit: Some(limit) };
+        print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After, format).await
     }
 }

@@ -1,7 +1,8 @@
 //! `hermod message`: everything about one message.
 
+use super::operator_client::OperatorClient;
 use super::record_notes::{behind, time};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::escape;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable, fields};
@@ -25,22 +26,18 @@ pub(crate) struct MessageArgs {
     /// The message id
     #[arg(value_name = "MESSAGE_ID")]
     message: String,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl MessageArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let MessageArgs { message, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let response = client.get(&format!("/messages/{}", escape(&message))).await?;
-            if client.json {
-                return output::print_json(&response.body);
-            }
-            let message: MessageView = response.read_as().map_err(Failure::failed)?;
-            let history: HistoryView = response.read_as().map_err(Failure::failed)?;
-            output::print(&detail_text(&message, &history))
-        })
+impl ClientCommand for MessageArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let MessageArgs { message } = self;
+        let response = client.get(&format!("/messages/{}", escape(&message))).await?;
+        if client.json {
+            return output::print_json(&response.body);
+        }
+        let message: MessageView = response.read_as().map_err(Failure::failed)?;
+        let history: HistoryView = response.read_as().map_err(Failure::failed)?;
+        output::print(&detail_text(&message, &history))
     }
 }
 

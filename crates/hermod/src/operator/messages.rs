@@ -2,7 +2,7 @@
 
 use super::list::{ListFormat, NextPage, print_page};
 use super::operator_client::{OperatorClient, RequestBody};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -25,17 +25,9 @@ A message that matches a screening rule is rejected, not charged, and opens a re
 approval, the customer's retry of the message passes for a week.";
 
 /// Decide about messages that screening rules hold
-#[derive(Args)]
-#[command(after_help = REVIEW_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct ReviewArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: ReviewCommand,
-}
-
 #[derive(Subcommand)]
-enum ReviewCommand {
+#[command(after_help = REVIEW_EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum ReviewCommand {
     /// List review cases, the newest first
     #[command(after_help = "Examples:\n  hermod review list\n  hermod review list --state rejected")]
     List {
@@ -59,14 +51,14 @@ enum ReviewCommand {
     },
     /// Let the customer's retry of the message pass
     #[command(after_help = "Example:\n  hermod review approve 7 --by alice")]
-    Approve(Decision),
+    Approve(ReviewDecision),
     /// Keep rejecting the message
     #[command(after_help = "Example:\n  hermod review reject 7 --by alice")]
-    Reject(Decision),
+    Reject(ReviewDecision),
 }
 
 #[derive(Args)]
-struct Decision {
+pub(crate) struct ReviewDecision {
     /// The number of the case
     id: u64,
     /// Who decides, for the record
@@ -77,10 +69,9 @@ struct Decision {
     reason: String,
 }
 
-impl ReviewArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let ReviewArgs { target, command } = self;
-        target.run(MissingDir::Refuse, async move |client| match command {
+impl ClientCommand for ReviewCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             ReviewCommand::List { account, state, before, format } => {
                 let query = ReviewsQuery { account, state: Some(state), before, limit: None };
                 print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before, format).await
@@ -91,13 +82,13 @@ impl ReviewArgs {
             }
             ReviewCommand::Approve(decision) => decision.run(client, "approve").await,
             ReviewCommand::Reject(decision) => decision.run(client, "reject").await,
-        })
+        }
     }
 }
 
-impl Decision {
+impl ReviewDecision {
     async fn run(self, client: &OperatorClient, verb: &str) -> CommandResult {
-        let Decision { id, by, reason } = self;
+        let ReviewDecision { id, by, reason } = self;
         let body = RequestBody::json(&DecisionRequest { by, reason });
         let response = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
         client.print(&response, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
@@ -127,17 +118,9 @@ Examples:
   hermod reports given-up --account shop";
 
 /// List reports that customers did not receive
-#[derive(Args)]
-#[command(after_help = REPORTS_EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct ReportsArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: ReportsCommand,
-}
-
 #[derive(Subcommand)]
-enum ReportsCommand {
+#[command(after_help = REPORTS_EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum ReportsCommand {
     /// List receipts and MO messages that no bind acknowledged for 72 hours, or that were rejected; kept for 30 days
     #[command(
         after_help = "Examples:\n  hermod reports given-up\n  hermod reports given-up --account shop --after 4711"
@@ -157,13 +140,11 @@ enum ReportsCommand {
     },
 }
 
-impl ReportsArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let ReportsArgs { target, command: ReportsCommand::GivenUp { account, after, limit, format } } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let query = GivenUpQuery { account, after, limit: Some(limit) };
-            print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After, format).await
-        })
+impl ClientCommand for ReportsCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let ReportsCommand::GivenUp { account, after, limit, format } = self;
+        let query = GivenUpQuery { account, after, limit: Some(limit) };
+        print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After, format).await
     }
 }
 
@@ -172,16 +153,8 @@ Examples:
   hermod inbound unassigned list
   hermod inbound unassigned assign 15526526976000001 shop";
 
-#[derive(Args)]
-pub(crate) struct UnassignedArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: UnassignedCommand,
-}
-
 #[derive(Subcommand)]
-enum UnassignedCommand {
+pub(crate) enum UnassignedCommand {
     /// List MO messages that belong to no account, the oldest first; kept for 30 days
     #[command(after_help = "Examples:\n  hermod inbound unassigned list\n  \
                             hermod inbound unassigned list --after 15526526976000001")]
@@ -205,10 +178,9 @@ enum UnassignedCommand {
     },
 }
 
-impl UnassignedArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let UnassignedArgs { target, command } = self;
-        target.run(MissingDir::Refuse, async move |client| match command {
+impl ClientCommand for UnassignedCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             UnassignedCommand::List { after, limit, format } => {
                 let query = UnassignedQuery { after, limit: Some(limit) };
                 print_page::<UnassignedView>(client, "/inbound/unassigned", &query, NextPage::After, format)
@@ -223,6 +195,6 @@ impl UnassignedArgs {
                     format!("Message {message_id} is assigned to {account} as its inbound message {id}.\n")
                 })
             }
-        })
+        }
     }
 }

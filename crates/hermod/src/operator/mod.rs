@@ -11,7 +11,6 @@ mod carrier;
 mod carrier_test;
 mod changes;
 mod connection;
-mod control_limits;
 pub(crate) mod customer_requests;
 pub(crate) mod deliveries;
 mod entries;

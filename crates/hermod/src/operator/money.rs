@@ -4,7 +4,7 @@
 use super::account_details::balance_fields;
 use super::entries;
 use super::operator_client::{OperatorClient, RequestBody};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::{ApiResponse, CallError};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -17,65 +17,64 @@ use hyper::Method;
 
 const REFERENCE_CHARACTERS: usize = 20;
 
-/// Add money to an account
-#[derive(Args)]
-#[command(after_help = "Examples:\n  hermod topup shop 100\n  \
-                        hermod topup shop 49.90 --note 'bank transfer' --reference INV-2026-117\n\n\
-                        Repeating a command with the same reference posts nothing twice.")]
-pub(crate) struct TopUpArgs {
-    /// The account
-    account: String,
-    /// Amount in the account's currency
-    #[arg(allow_negative_numbers = true)]
-    amount: String,
-    #[command(flatten)]
-    posting: Posting,
+/// Makes a command that posts ledger entries of one kind.
+macro_rules! posting_command {
+    ($(#[$about:meta])* $command:ident posts $kind:literal, $(#[$amount_help:meta])* $amount:ty) => {
+        #[derive(Args)]
+        $(#[$about])*
+        pub(crate) struct $command {
+            /// The account
+            account: String,
+            $(#[$amount_help])*
+            #[arg(allow_negative_numbers = true)]
+            amount: $amount,
+            #[command(flatten)]
+            posting: Posting,
+        }
+
+        impl ClientCommand for $command {
+            async fn run(self, client: &OperatorClient) -> CommandResult {
+                self.posting.post(client, $kind, self.account, self.amount.into()).await
+            }
+        }
+    };
 }
 
-/// Invoice an account: moves what it owes from its balance to its credit in use
-#[derive(Args)]
-#[command(
-    after_help = "Examples:\n  hermod invoice shop\n  hermod invoice shop 250 --reference INV-2026-118\n\n\
-                        Without an amount, the invoice is for the whole amount owed. hermod payment settles it."
-)]
-pub(crate) struct InvoiceArgs {
-    /// The account
-    account: String,
+posting_command! {
+    /// Add money to an account
+    #[command(after_help = "Examples:\n  hermod topup shop 100\n  \
+                            hermod topup shop 49.90 --note 'bank transfer' --reference INV-2026-117\n\n\
+                            Repeating a command with the same reference posts nothing twice.")]
+    TopUpArgs posts "top-up",
+    /// Amount in the account's currency
+    String
+}
+
+posting_command! {
+    /// Invoice an account: moves what it owes from its balance to its credit in use
+    #[command(after_help = "Examples:\n  hermod invoice shop\n  hermod invoice shop 250 --reference INV-2026-118\n\n\
+                            Without an amount, the invoice is for the whole amount owed. hermod payment settles it.")]
+    InvoiceArgs posts "invoice",
     /// Amount [default: the whole amount owed]
-    #[arg(allow_negative_numbers = true)]
-    amount: Option<String>,
-    #[command(flatten)]
-    posting: Posting,
+    Option<String>
 }
 
-/// Record a payment of an account for its invoices
-#[derive(Args)]
-#[command(
-    after_help = "Examples:\n  hermod payment shop 250\n  hermod payment shop 250 --reference BANK-4711\n\n\
-                        It reduces the credit in use; the excess goes to the balance."
-)]
-pub(crate) struct PaymentArgs {
-    /// The account
-    account: String,
+posting_command! {
+    /// Record a payment of an account for its invoices
+    #[command(after_help = "Examples:\n  hermod payment shop 250\n  hermod payment shop 250 --reference BANK-4711\n\n\
+                            It reduces the credit in use; the excess goes to the balance.")]
+    PaymentArgs posts "payment",
     /// Amount in the account's currency
-    #[arg(allow_negative_numbers = true)]
-    amount: String,
-    #[command(flatten)]
-    posting: Posting,
+    String
 }
 
-/// Correct an account's balance, up or down
-#[derive(Args)]
-#[command(after_help = "Examples:\n  hermod adjust shop -5 --note 'charged twice for number 80808'\n  \
-                        hermod adjust shop 2.50 --note goodwill")]
-pub(crate) struct AdjustArgs {
-    /// The account
-    account: String,
+posting_command! {
+    /// Correct an account's balance, up or down
+    #[command(after_help = "Examples:\n  hermod adjust shop -5 --note 'charged twice for number 80808'\n  \
+                            hermod adjust shop 2.50 --note goodwill")]
+    AdjustArgs posts "adjustment",
     /// Amount in the account's currency; a negative amount reduces the balance
-    #[arg(allow_negative_numbers = true)]
-    amount: String,
-    #[command(flatten)]
-    posting: Posting,
+    String
 }
 
 #[derive(Args)]
@@ -86,55 +85,30 @@ struct Posting {
     /// Your own id of the entry; the same reference is posted only once
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
-    #[command(flatten)]
-    target: TargetArgs,
-}
-
-impl TopUpArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        self.posting.post("top-up", self.account, Some(self.amount))
-    }
-}
-
-impl InvoiceArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        self.posting.post("invoice", self.account, self.amount)
-    }
-}
-
-impl PaymentArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        self.posting.post("payment", self.account, Some(self.amount))
-    }
-}
-
-impl AdjustArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        self.posting.post("adjustment", self.account, Some(self.amount))
-    }
 }
 
 impl Posting {
-    fn post(self, kind: &'static str, account: String, amount: Option<String>) -> CommandResult {
-        let Posting { note, reference, target } = self;
+    async fn post(
+        self,
+        client: &OperatorClient,
+        kind: &'static str,
+        account: String,
+        amount: Option<String>,
+    ) -> CommandResult {
+        let Posting { note, reference } = self;
         let reference = match reference {
             Some(reference) => reference,
             None => random_token(REFERENCE_CHARACTERS).map_err(Failure::failed)?,
         };
-        target.run(MissingDir::Refuse, async move |client| {
-            let path = format!("{}/ledger", entries::path(Kind::Account, &account));
-            let amount = amount.as_deref().map(AmountInput::from_text);
-            let request =
-                PostRequest { kind: kind.to_owned(), amount, note, reference: Some(reference.clone()) };
-            let response = send(client, &path, &RequestBody::json(&request)).await.map_err(|error| {
-                Failure::failed(format!(
-                    "{error}. Retry with --reference {reference}: it is posted only once"
-                ))
-            })?;
-            let response = response.accepted().map_err(|error| client.failure_of(&error))?;
-            client.note_write();
-            client.print(&response, |posted: PostedView| posted_text(&posted, &reference))
-        })
+        let path = format!("{}/ledger", entries::path(Kind::Account, &account));
+        let amount = amount.as_deref().map(AmountInput::from_text);
+        let request = PostRequest { kind: kind.to_owned(), amount, note, reference: Some(reference.clone()) };
+        let response = send(client, &path, &RequestBody::json(&request)).await.map_err(|error| {
+            Failure::failed(format!("{error}. Retry with --reference {reference}: it is posted only once"))
+        })?;
+        let response = response.accepted().map_err(|error| client.failure_of(&error))?;
+        client.note_write();
+        client.print(&response, |posted: PostedView| posted_text(&posted, &reference))
     }
 }
 

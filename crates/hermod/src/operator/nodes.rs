@@ -1,8 +1,8 @@
 //! `hermod nodes`: lists the nodes of a cluster, and takes one out of service.
 
 use super::list::{ListFormat, print_or_watch, table};
-use super::operator_client::RequestBody;
-use super::target::{MissingDir, TargetArgs};
+use super::operator_client::{OperatorClient, RequestBody};
+use super::target::ClientCommand;
 use crate::client::escape;
 use crate::failure::CommandResult;
 use crate::output;
@@ -34,34 +34,30 @@ pub(crate) struct NodesArgs {
     drain: Option<String>,
     #[command(flatten)]
     format: ListFormat,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl NodesArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let NodesArgs { watch, drain, format, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            if let Some(name) = drain {
-                let path = format!("/nodes/{}/drain", escape(&name));
-                let answer = client.send(Method::POST, &path, RequestBody::None).await?;
-                return client.print(&answer, |StoppingView { node }| {
-                    format!(
-                        "Node {} is being stopped; hermod nodes shows when it has left.\n",
-                        output::safe(&node)
-                    )
-                });
-            }
-            print_or_watch(
-                client,
-                "/nodes",
-                watch,
-                format,
-                |nodes: &NodesView| nodes.items.clone(),
-                |nodes| nodes_text(&nodes),
-            )
-            .await
-        })
+impl ClientCommand for NodesArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let NodesArgs { watch, drain, format } = self;
+        if let Some(name) = drain {
+            let path = format!("/nodes/{}/drain", escape(&name));
+            let answer = client.send(Method::POST, &path, RequestBody::None).await?;
+            return client.print(&answer, |StoppingView { node }| {
+                format!(
+                    "Node {} is being stopped; hermod nodes shows when it has left.\n",
+                    output::safe(&node)
+                )
+            });
+        }
+        print_or_watch(
+            client,
+            "/nodes",
+            watch,
+            format,
+            |nodes: &NodesView| nodes.items.clone(),
+            |nodes| nodes_text(&nodes),
+        )
+        .await
     }
 }
 
@@ -70,18 +66,5 @@ fn nodes_text(NodesView { at, items }: &NodesView) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nodes_are_listed_with_their_states() {
-        let seen = r#"{"at": "2026-11-17T12:00:00Z", "items": [
-            {"name": "a", "state": "engine", "address": "10.0.0.1:2777", "version": "0.1.0", "this": false},
-            {"name": "b", "state": "serving", "address": "10.0.0.2:2777", "version": "0.1.0", "this": true}]}"#;
-        let text = nodes_text(&serde_json::from_str(seen).unwrap());
-        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(rows[1], ["a", "engine", "10.0.0.1:2777", "0.1.0"]);
-        assert_eq!(rows[2], ["b", "serving", "10.0.0.2:2777", "0.1.0", "this", "one"]);
-        assert!(text.ends_with("\nAs of 2026-11-17T12:00:00Z.\n"), "{text}");
-    }
-}
+#[path = "nodes_tests.rs"]
+mod tests;

@@ -1,7 +1,9 @@
 //! Calls the operator API: of a running gateway over HTTP, or of a gateway that is opened in this process.
 
 use super::in_process::InProcess;
-use crate::client::{ApiRequest, ApiResponse, CallError, ErrorResponse, HttpClient, StreamedResponse};
+use crate::client::{
+    ApiRequest, ApiResponse, CALL_MAX, CallError, ErrorResponse, HttpClient, StreamedResponse,
+};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use bytes::Bytes;
@@ -72,8 +74,8 @@ impl RequestBody {
     }
 }
 
-fn to_json(request: &impl Serialize) -> String {
-    serde_json::to_string(request).expect("a request has texts, numbers and lists")
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("requests and views have texts, numbers and lists")
 }
 
 /// Returns a path with a query string. Parameters without a value are left out.
@@ -141,24 +143,30 @@ impl OperatorClient {
         path: &str,
         body: &RequestBody,
     ) -> Result<ApiResponse, CallError> {
+        self.call_with_timeout(method, path, body, CALL_MAX).await
+    }
+
+    /// Sends one request whose response may take as long as `timeout`.
+    pub(super) async fn call_with_timeout(
+        &self,
+        method: Method,
+        path: &str,
+        body: &RequestBody,
+        timeout: Duration,
+    ) -> Result<ApiResponse, CallError> {
+        let request = self.request(method, path, body);
         match &self.transport {
-            Transport::Remote { client, token } => {
-                client.call(self.request(method, client.url().path(), path, token, body)).await
-            }
-            Transport::InProcess(gateway) => {
-                gateway.call(self.request(method, BASE, path, gateway.token(), body)).await
-            }
+            Transport::Remote { client, .. } => client.call_within(request, timeout).await,
+            Transport::InProcess(gateway) => gateway.call(request).await,
         }
     }
 
-    fn request(
-        &self,
-        method: Method,
-        base: &str,
-        path: &str,
-        token: &Secret,
-        body: &RequestBody,
-    ) -> ApiRequest {
+    /// Makes a request with the token, and the reason if there is one.
+    fn request(&self, method: Method, path: &str, body: &RequestBody) -> ApiRequest {
+        let (base, token) = match &self.transport {
+            Transport::Remote { client, token } => (client.url().path(), token),
+            Transport::InProcess(gateway) => (BASE, gateway.token()),
+        };
         let mut request = request(method, base, path, token, body);
         if let Some(reason) = &self.reason {
             request.headers_mut().insert("x-reason", reason.clone());
@@ -177,8 +185,7 @@ impl OperatorClient {
         path: &str,
         body: RequestBody,
     ) -> Result<ApiResponse, Failure> {
-        let response = self.call(method, path, &body).await.map_err(Failure::failed)?;
-        response.accepted().map_err(|error| self.failure_of(&error))
+        self.send_with_timeout(method, path, body, CALL_MAX).await
     }
 
     /// Sends a request whose response may take as long as `timeout`.
@@ -191,22 +198,6 @@ impl OperatorClient {
     ) -> Result<ApiResponse, Failure> {
         let response = self.call_with_timeout(method, path, &body, timeout).await;
         response.map_err(Failure::failed)?.accepted().map_err(|error| self.failure_of(&error))
-    }
-
-    pub(super) async fn call_with_timeout(
-        &self,
-        method: Method,
-        path: &str,
-        body: &RequestBody,
-        timeout: Duration,
-    ) -> Result<ApiResponse, CallError> {
-        match &self.transport {
-            Transport::Remote { client, token } => {
-                let request = self.request(method, client.url().path(), path, token, body);
-                client.call_within(request, timeout).await
-            }
-            Transport::InProcess(_) => self.call(method, path, body).await,
-        }
     }
 
     /// Returns the response to a request whose body is a file. An error about the file names it.
@@ -229,21 +220,13 @@ impl OperatorClient {
         after: Option<u64>,
         piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(), StreamError> {
-        let with_id = |mut request: ApiRequest| {
-            if let Some(after) = after {
-                request.headers_mut().insert("last-event-id", HeaderValue::from(after));
-            }
-            request
-        };
+        let mut request = self.request(Method::GET, path, &RequestBody::None);
+        if let Some(after) = after {
+            request.headers_mut().insert("last-event-id", HeaderValue::from(after));
+        }
         let streamed = match &self.transport {
-            Transport::Remote { client, token } => {
-                let request = self.request(Method::GET, client.url().path(), path, token, &RequestBody::None);
-                client.stream(with_id(request), piece).await
-            }
-            Transport::InProcess(gateway) => {
-                let request = self.request(Method::GET, BASE, path, gateway.token(), &RequestBody::None);
-                gateway.stream(with_id(request), piece).await
-            }
+            Transport::Remote { client, .. } => client.stream(request, piece).await,
+            Transport::InProcess(gateway) => gateway.stream(request, piece).await,
         };
         match streamed.map_err(StreamError::Call)? {
             StreamedResponse::Ended => Ok(()),
@@ -287,6 +270,11 @@ impl OperatorClient {
         } else {
             output::print(&text(response.read_as().map_err(Failure::failed)?))
         }
+    }
+
+    /// Prints a view that was put together from several responses: as JSON, or the text.
+    pub(super) fn print_view(&self, view: &impl Serialize, text: &str) -> CommandResult {
+        if self.json { output::print_json(&to_json(view)) } else { output::print(text) }
     }
 }
 

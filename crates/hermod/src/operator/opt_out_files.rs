@@ -1,11 +1,11 @@
 //! `hermod opt-out export` and `import`: opt-outs as CSV files.
 
 use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use crate::input_file::read_file;
 use crate::output;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use hermod_operator::csv_table::{CsvPiece, cut};
 use hermod_operator::opt_out_file::{
     IMPORT_ROWS_MAX, OptOutsFileQuery, OptOutsImportQuery, OptOutsImportView,
@@ -34,17 +34,9 @@ after it was interrupted.";
 const FILE_BYTES_MAX: usize = 256 << 20;
 
 /// Export and import opt-outs as CSV files
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct OptOutFilesArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    verb: OptOutVerb,
-}
-
 #[derive(Subcommand)]
-enum OptOutVerb {
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum OptOutVerb {
     /// Print opt-outs with account, number, since, source and how
     #[command(after_help = "Examples:\n  hermod opt-out export > opt-outs.csv\n  \
                             hermod opt-out export --account shop > shop.csv")]
@@ -68,17 +60,16 @@ enum OptOutVerb {
     },
 }
 
-impl OptOutFilesArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let OptOutFilesArgs { target, verb } = self;
-        target.run(MissingDir::Refuse, async move |client| match verb {
+impl ClientCommand for OptOutVerb {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             OptOutVerb::Export { account } => {
                 client.print_file(&with_query("/opt-outs.csv", &OptOutsFileQuery { account })).await
             }
             OptOutVerb::Import { file, account, dry_run } => {
                 import(client, &file, account.as_ref(), dry_run).await
             }
-        })
+        }
     }
 }
 
@@ -97,10 +88,7 @@ async fn import(
         sum = send_all(client, file, &pieces, account, false).await?;
         client.note_write();
     }
-    if client.json {
-        return output::print_json(&serde_json::to_string(&sum).expect("a view has numbers"));
-    }
-    output::print(&sum_text(&sum))
+    client.print_view(&sum, &sum_text(&sum))
 }
 
 async fn send_all(

@@ -1,12 +1,12 @@
 //! What the description of a kind does not give: the examples and notes of its help, and the verbs that do more than set a
 //! field.
 
-use super::entries::OwnVerb;
 use super::operator_client::OperatorClient;
+use super::target::ClientCommand;
 use super::{account, carrier, connection, key, route, sender, user};
 use crate::failure::CommandResult;
 use clap::error::{Error, ErrorKind};
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, Subcommand};
 use hermod_operator::kind::Kind;
 use std::pin::Pin;
 
@@ -45,6 +45,10 @@ pub(super) fn switches(kind: Kind) -> impl Iterator<Item = &'static Switch> {
 pub(super) type RunVerb =
     Box<dyn FnOnce(&OperatorClient) -> Pin<Box<dyn Future<Output = CommandResult> + '_>>>;
 
+pub(super) fn verb_of(run: impl AsyncFnOnce(&OperatorClient) -> CommandResult + 'static) -> RunVerb {
+    Box::new(move |client| Box::pin(run(client)))
+}
+
 /// What a kind has beside its description. A kind without a row has its description only.
 #[derive(Clone, Copy)]
 pub(super) struct KindHelp {
@@ -55,7 +59,7 @@ pub(super) struct KindHelp {
     pub(super) read: fn(&ArgMatches) -> Result<RunVerb, Error>,
 }
 
-const HELP: [(Kind, KindHelp); 13] = [
+const HELP: [(Kind, KindHelp); 16] = [
     (Kind::Account, KindHelp::with_verbs::<account::AccountVerb>(account::HELP)),
     (Kind::Carrier, KindHelp::with_verbs::<carrier::CarrierVerb>(carrier::HELP)),
     (Kind::Connection, KindHelp::with_verbs::<connection::ConnectionVerb>(connection::HELP)),
@@ -64,6 +68,9 @@ const HELP: [(Kind, KindHelp); 13] = [
     (Kind::Sender, KindHelp::with_verbs::<sender::SenderVerb>(sender::HELP)),
     (Kind::User, KindHelp::with_verbs::<user::UserVerb>(user::HELP)),
     (Kind::Price, KindHelp::without_verbs(PRICE_HELP)),
+    (Kind::PriceList, KindHelp::without_verbs(PRICE_LIST_HELP)),
+    (Kind::Cost, KindHelp::without_verbs(COST_HELP)),
+    (Kind::ExchangeRate, KindHelp::without_verbs(EXCHANGE_RATE_HELP)),
     (Kind::Number, KindHelp::without_verbs(NUMBER_HELP)),
     (Kind::Screen, KindHelp::without_verbs(SCREEN_HELP)),
     (Kind::Control, KindHelp::without_verbs(CONTROL_HELP)),
@@ -77,10 +84,10 @@ impl KindHelp {
         row.map_or(KindHelp::without_verbs(""), |(_, help)| *help)
     }
 
-    const fn with_verbs<V: OwnVerb>(text: &'static str) -> KindHelp {
+    const fn with_verbs<V: Subcommand + ClientCommand + 'static>(text: &'static str) -> KindHelp {
         let read = |matches: &ArgMatches| -> Result<RunVerb, Error> {
             let verb = V::from_arg_matches(matches)?;
-            Ok(Box::new(move |client| Box::pin(verb.run(client))))
+            Ok(verb_of(async move |client| verb.run(client).await))
         };
         KindHelp { text, augment: V::augment_subcommands, read }
     }
@@ -100,16 +107,56 @@ Examples:
   hermod price set US per_part=0.01
   hermod price set 262-01 per_part=0.06
   hermod price set shop/DE per_part=0 free=true
+  hermod price set list:standard/49@2027-01-01 per_part=0.035 until=2027-02-01
+  hermod price set 8816 closed=true
   hermod price remove shop/49@2027-01-01
   hermod price export > prices.csv
   hermod price import prices.csv --dry-run
 
-The name of a price is [ACCOUNT/]AREA[@FROM]. AREA is a country (US), a prefix (49, or * for every
-number), a mobile network (262-01) or a mobile country code (mcc262); FROM is the UTC day or time
-from which it applies. A price is in the currency of the sending account. The most specific price
-applies: network, longest prefix, mcc, country, *. Prices of an account precede general ones, and of
-several with a start date the latest that has begun applies. A price of 0 needs free=true. hermod
-lookup shows the price of a number.";
+The name of a price is [ACCOUNT/]AREA[@FROM], or list:LIST/AREA[@FROM] in a price list. AREA is a
+country (US), a prefix (49, or * for every number), a mobile network (262-01) or a mobile country
+code (mcc262); FROM is the UTC day or time from which it applies, and until its end. A price is in the
+currency of the sending account. The most specific price applies: network, longest prefix, mcc,
+country, *. Prices of an account precede those of its price list, or the general ones if it has no
+list. Of several with a start the latest that has begun and not ended applies. closed=true forbids a
+destination although a broader area has a price; a price of 0 needs free=true. hermod lookup shows the
+price of a number.";
+
+const PRICE_LIST_HELP: &str = "\
+Examples:
+  hermod price-list list
+  hermod price-list add standard currency=EUR
+  hermod price set list:standard/49 per_part=0.045
+  hermod account set shop price_list=standard
+  hermod price-list remove standard
+
+An account that names a price list pays its prices instead of the general ones; its own prices precede
+both. The account must have its balance in the currency of the list.";
+
+const COST_HELP: &str = "\
+Examples:
+  hermod cost list
+  hermod cost list --at 2027-01-01
+  hermod cost set north/49 per_part=0.031 currency=EUR
+  hermod cost set north/262-01:alphanumeric@2027-01-01 per_part=0.034 currency=EUR basis=delivered
+  hermod cost set north/8816 closed=true currency=EUR
+  hermod cost remove north/49
+  hermod cost export > costs.csv
+  hermod cost import costs.csv --dry-run
+
+A cost is what a carrier asks for a part. Its name is CARRIER/AREA[:SENDER_KIND][@FROM], with the same
+areas as prices. The most specific area decides; within it, a cost for the kind of the sender
+(alphanumeric or number) precedes one for any. hermod lookup shows the costs and margins of a number.
+Customers never see them.";
+
+const EXCHANGE_RATE_HELP: &str = "\
+Examples:
+  hermod exchange-rate list
+  hermod exchange-rate set USD-EUR rate=0.9214
+  hermod exchange-rate set USD-EUR@2027-01-01 rate=0.93
+
+One unit of the first currency is worth RATE of the second. The reverse follows from it; rates are not
+chained. They serve to compare prices with costs in other currencies: no customer is charged by them.";
 
 const NUMBER_HELP: &str = "\
 Examples:

@@ -1,12 +1,11 @@
 //! `hermod queue list|hold|release|reroute|cancel`: what waits for carriers, and what is to happen to it.
 
-use super::list::{Column, ListFormat, ListedView, print_list, table};
+use super::list::{CellValue as _, ListFormat, listed, print_list, table};
 use super::operator_client::{OperatorClient, RequestBody};
 use super::tables::age;
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use crate::output::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_operator::queue::{
     CarrierQueueView, QueueAction, QueueConditions, QueueRequest, QueueResultView, QueuesView,
@@ -33,17 +32,9 @@ that arrive later are not held: suspend the account for that.";
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// List, hold, release or cancel what waits for carriers
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct QueueArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    verb: QueueVerb,
-}
-
 #[derive(Subcommand)]
-enum QueueVerb {
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum QueueVerb {
     /// List the queues of the carriers, and what is held
     #[command(after_help = "Example:\n  hermod queue list")]
     List(ListFormat),
@@ -65,7 +56,7 @@ enum QueueVerb {
 
 /// Messages that fulfil every condition. At least one is needed
 #[derive(Args)]
-struct ChangeArgs {
+pub(crate) struct ChangeArgs {
     /// Of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
@@ -95,19 +86,16 @@ struct ChangeArgs {
     dry_run: bool,
 }
 
-impl QueueArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let QueueArgs { target, verb } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let (action, args) = match verb {
-                QueueVerb::List(format) => return list(client, format).await,
-                QueueVerb::Hold(args) => (QueueAction::Hold, args),
-                QueueVerb::Release(args) => (QueueAction::Release, args),
-                QueueVerb::Reroute(args) => (QueueAction::Reroute, args),
-                QueueVerb::Cancel(args) => (QueueAction::Cancel, args),
-            };
-            change(client, args.request(action)).await
-        })
+impl ClientCommand for QueueVerb {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let (action, args) = match self {
+            QueueVerb::List(format) => return list(client, format).await,
+            QueueVerb::Hold(args) => (QueueAction::Hold, args),
+            QueueVerb::Release(args) => (QueueAction::Release, args),
+            QueueVerb::Reroute(args) => (QueueAction::Reroute, args),
+            QueueVerb::Cancel(args) => (QueueAction::Cancel, args),
+        };
+        change(client, args.request(action)).await
     }
 }
 
@@ -124,24 +112,15 @@ async fn list(client: &OperatorClient, format: ListFormat) -> CommandResult {
     print_list(client, &response, format, |view: &QueuesView| view.items.clone(), |view| table(&view.items))
 }
 
-impl ListedView for CarrierQueueView {
-    const COLUMNS: &'static [Column<CarrierQueueView>] = &[
-        ("carrier", Left, |row| row.carrier.clone()),
-        ("waiting", Right, |row| row.queue.waiting.to_string()),
-        ("for a retry", Right, |row| row.queue.deferred.to_string()),
-        ("sent", Right, |row| row.queue.in_flight.to_string()),
-        ("oldest", Right, |row| row.queue.oldest_for_s.map(age).unwrap_or_default()),
-    ];
-    const EMPTY: &'static str = "Nothing waits.";
+listed! { CarrierQueueView or "Nothing waits.":
+    carrier, "waiting" Right |row| row.queue.waiting.cell(), "for a retry" Right |row| row.queue.deferred.cell(),
+    "sent" Right |row| row.queue.in_flight.cell(), "oldest" Right |row| row.queue.oldest_for_s.map(age).unwrap_or_default()
 }
 
 /// Changes waiting messages, request after request, and prints the counts.
 async fn change(client: &OperatorClient, request: QueueRequest) -> CommandResult {
     let result = change_all(client, &request).await?;
-    if client.json {
-        return output::print_json(&serde_json::to_string(&result).expect("a view has numbers"));
-    }
-    output::print(&result_text(&request, &result))
+    client.print_view(&result, &result_text(&request, &result))
 }
 
 /// Sends a request again and again until everything was looked at, and shows the progress.

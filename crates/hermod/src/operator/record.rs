@@ -2,10 +2,10 @@
 
 use super::operator_client::{OperatorClient, RequestBody};
 use super::record_notes::time;
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use hermod_gateway::clock::Clock;
 use hermod_operator::message::views::CountView;
 use hermod_operator::record::RecordStatusView;
@@ -36,17 +36,9 @@ had them. If the command is stopped, the gateway continues the rebuild.";
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Show the state of the record, or rebuild it
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct RecordArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    command: RecordCommand,
-}
-
 #[derive(Subcommand)]
-enum RecordCommand {
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum RecordCommand {
     /// Show how far the record is behind the message store
     #[command(after_help = STATUS_EXAMPLES)]
     Status,
@@ -55,16 +47,15 @@ enum RecordCommand {
     Rebuild,
 }
 
-impl RecordArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let RecordArgs { target, command } = self;
-        target.run(MissingDir::Refuse, async move |client| match command {
+impl ClientCommand for RecordCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             RecordCommand::Status => {
                 let response = client.get("/record").await?;
                 client.print(&response, |view: RecordStatusView| format!("{}\n", status_text(view)))
             }
             RecordCommand::Rebuild => rebuild(client).await,
-        })
+        }
     }
 }
 
@@ -105,16 +96,5 @@ async fn rebuild(client: &OperatorClient) -> CommandResult {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn status_says_what_the_record_lacks() {
-        let status =
-            |enabled, lag_ms, catching_up| status_text(RecordStatusView { enabled, lag_ms, catching_up });
-        assert_eq!(status(true, 0, 0), "The record is complete.");
-        assert_eq!(status(true, 300, 0), "The record is 300 ms behind.");
-        assert_eq!(status(true, 300, 7), "The record is catching up: 7 messages are left to read.");
-        assert!(status(false, 0, 0).contains("[record]"));
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

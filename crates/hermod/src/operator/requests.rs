@@ -1,9 +1,9 @@
 //! `hermod requests`: the request log of customers.
 
 use super::list::table;
-use super::operator_client::with_query;
+use super::operator_client::{OperatorClient, with_query};
 use super::record_notes::{behind, more};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output::safe;
 use clap::Args;
@@ -69,31 +69,27 @@ pub(crate) struct RequestsArgs {
     /// Rows of a page, 1 to 1000
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl RequestsArgs {
-    pub(crate) fn run(self) -> CommandResult {
+impl ClientCommand for RequestsArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
         let RequestsArgs { account, code, kind, request, to, rejected, since, until, cursor, limit, .. } =
             self;
         let (grouped, csv) = (self.grouped, self.csv);
-        self.target.run(MissingDir::Refuse, async move |client| {
-            let rejected = rejected.then_some(true);
-            let limit = (!grouped && !csv).then_some(limit);
-            let query =
-                RequestsQuery { account, code, kind, request, to, rejected, since, until, cursor, limit };
-            if csv {
-                return client.print_file(&with_query("/requests.csv", &query)).await;
-            }
-            if grouped {
-                let response = client.get(&with_query("/requests/groups", &query)).await?;
-                return client.print(&response, |view: RequestGroupsView| groups_text(&view));
-            }
-            let response = client.get(&with_query("/requests", &query)).await?;
-            client.print(&response, |RequestsView { items, next, record }| {
-                format!("{}{}{}", table(&items), more(next.as_ref()), behind(record))
-            })
+
+        let rejected = rejected.then_some(true);
+        let limit = (!grouped && !csv).then_some(limit);
+        let query = RequestsQuery { account, code, kind, request, to, rejected, since, until, cursor, limit };
+        if csv {
+            return client.print_file(&with_query("/requests.csv", &query)).await;
+        }
+        if grouped {
+            let response = client.get(&with_query("/requests/groups", &query)).await?;
+            return client.print(&response, |view: RequestGroupsView| groups_text(&view));
+        }
+        let response = client.get(&with_query("/requests", &query)).await?;
+        client.print(&response, |RequestsView { items, next, record }| {
+            format!("{}{}{}", table(&items), more(next.as_ref()), behind(record))
         })
     }
 }
@@ -121,23 +117,5 @@ fn latest_text(last: &RequestView) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_say_how_often_why_and_what_to_do() {
-        let json = r#"{"since": "2026-11-15T12:00:00Z", "until": "2026-11-16T12:00:00Z", "items": [{"code": "ESME_RBINDFAIL",
-            "count": 12, "what_to_do": "Add the address.", "last": {"at": "2026-11-16T11:59:00Z", "account": "shop",
-            "connection": "shop-smpp", "kind": "bind", "operation": "bind_transceiver", "who": "shop1", "address": "192.0.2.7",
-            "status": 13, "code": "ESME_RBINDFAIL", "reason": "address not allowed", "took_ms": 3, "request": null,
-            "replay": "no", "message_id": null}}], "record": {"lag_ms": 0, "catching_up": 0}}"#;
-        let expect = "\
-ESME_RBINDFAIL, 12 times
-    last 2026-11-16T11:59:00Z by shop from 192.0.2.7: bind_transceiver: address not allowed
-    Add the address.
-
-From 2026-11-15T12:00:00Z to 2026-11-16T12:00:00Z.
-";
-        assert_eq!(groups_text(&serde_json::from_str(json).unwrap()), expect);
-    }
-}
+#[path = "requests_tests.rs"]
+mod tests;

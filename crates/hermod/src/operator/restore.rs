@@ -1,11 +1,10 @@
 //! `hermod restore review|cancel|release`: a gateway that is held after a restore.
 
-use super::list::{Column, ListedView, table};
+use super::list::{CellValue as _, listed, table};
 use super::operator_client::{OperatorClient, RequestBody};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
-use crate::output::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_operator::restore::{CancelRequest, CancelledView, ReleasedView, RestoreView, UnsentView};
 use hyper::Method;
@@ -26,17 +25,9 @@ the backup was made, which releases the gateway too. To cancel only a part of it
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Look at what a restored gateway would send, cancel it, and release the gateway
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(crate) struct RestoreArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    verb: RestoreVerb,
-}
-
 #[derive(Subcommand)]
-enum RestoreVerb {
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) enum RestoreVerb {
     /// Show whether the gateway is held, and what it would send
     #[command(after_help = "Example:\n  hermod restore review")]
     Review,
@@ -52,7 +43,7 @@ enum RestoreVerb {
 }
 
 #[derive(Args)]
-struct CancelArgs {
+pub(crate) struct CancelArgs {
     /// What was accepted before the backup was complete; without a backup, before the gateway was held
     #[arg(long, required_unless_present = "before", conflicts_with = "before")]
     before_backup: bool,
@@ -67,19 +58,18 @@ struct CancelArgs {
     dry_run: bool,
 }
 
-impl RestoreArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let RestoreArgs { target, verb } = self;
-        target.run(MissingDir::Refuse, async move |client| match verb {
+impl ClientCommand for RestoreVerb {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
             RestoreVerb::Review => {
                 client.print(&client.get("/restore").await?, |view: RestoreView| review_text(&view))
             }
             RestoreVerb::Cancel(args) => cancel(client, args).await,
             RestoreVerb::Release => {
                 let view = release(client).await?;
-                print(client, &view, released_text(view))
+                client.print_view(&view, released_text(view))
             }
-        })
+        }
     }
 }
 
@@ -92,7 +82,7 @@ async fn cancel(client: &OperatorClient, args: CancelArgs) -> CommandResult {
     if !dry_run {
         text.push_str(released_text(release(client).await?));
     }
-    print(client, &sum, &text)
+    client.print_view(&sum, &text)
 }
 
 /// Sends a request again and again until everything was looked at, and shows the progress.
@@ -121,14 +111,6 @@ async fn release(client: &OperatorClient) -> Result<ReleasedView, Failure> {
     response.read_as().map_err(Failure::failed)
 }
 
-/// Prints a view as JSON if the options say so, and the text otherwise.
-fn print(client: &OperatorClient, view: &impl serde::Serialize, text: &str) -> CommandResult {
-    if client.json {
-        return output::print_json(&serde_json::to_string(view).expect("a view has numbers and texts"));
-    }
-    output::print(text)
-}
-
 fn review_text(view: &RestoreView) -> String {
     let RestoreView { held, since, backup_at, accepts_messages, waiting } = view;
     let since = since.as_deref().unwrap_or_default();
@@ -153,18 +135,8 @@ fn review_text(view: &RestoreView) -> String {
     text
 }
 
-impl ListedView for UnsentView {
-    const COLUMNS: &'static [Column<UnsentView>] = &[
-        ("carrier", Left, |row| row.carrier.clone()),
-        ("account", Left, |row| row.account.clone()),
-        ("messages", Right, |row| row.messages.to_string()),
-        ("parts", Right, |row| row.parts.to_string()),
-        ("in doubt", Right, |row| row.in_doubt.to_string()),
-        ("oldest", Left, |row| row.oldest_at.clone()),
-        ("newest", Left, |row| row.newest_at.clone()),
-        ("first message", Left, |row| row.oldest_id.clone()),
-    ];
-    const EMPTY: &'static str = "Nothing waits.";
+listed! { UnsentView or "Nothing waits.":
+    carrier, account, messages, parts, in_doubt, oldest_at as "oldest", newest_at as "newest", oldest_id as "first message"
 }
 
 fn cancelled_text(sum: &CancelledView, dry_run: bool) -> String {

@@ -1,8 +1,8 @@
 //! `hermod route`: the verbs for routes that do more than set a field.
 
-use super::entries::OwnVerb;
 use super::explain;
 use super::operator_client::OperatorClient;
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::Subcommand;
 
@@ -34,7 +34,7 @@ pub(super) enum RouteVerb {
     Explain(explain::ExplainArgs),
 }
 
-impl OwnVerb for RouteVerb {
+impl ClientCommand for RouteVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             RouteVerb::Explain(explain) => explain.run(client).await,

@@ -3,7 +3,7 @@
 use super::list::table;
 use super::operator_client::{OperatorClient, with_query};
 use super::record_notes::{behind, more};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::failure::{CommandResult, Failure};
 use crate::output::safe;
 use clap::Args;
@@ -12,7 +12,6 @@ use hermod_operator::message::views::{
 };
 use hermod_operator::request::RejectedRequestsView;
 use hermod_operator::views::paging::Limit;
-use serde::Serialize;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,8 +96,6 @@ pub(crate) struct MessagesArgs {
     /// Rows of a page, 1 to 1000
     #[arg(long, value_name = "N", default_value = "100")]
     limit: Limit,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
 const STATES: [&str; 7] =
@@ -119,47 +116,46 @@ const NOT_WITH_TEXT: [&str; 13] = [
     "csv",
 ];
 
-impl MessagesArgs {
-    pub(crate) fn run(self) -> CommandResult {
+impl ClientCommand for MessagesArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
         let MessagesArgs { account, to, from, state, country, network, carrier, connection, .. } = self;
         let MessagesArgs { carrier_id, request, key, event, since, until, text, cursor, limit, .. } = self;
         let (count, csv) = (self.count, self.csv);
-        self.target.run(MissingDir::Refuse, async move |client| {
-            if let Some(text) = text {
-                let text = Some(text);
-                return text_search(
-                    client,
-                    TextSearchQuery { account, text, since, until, cursor, limit: Some(limit) },
-                )
-                .await;
-            }
-            let query = MessagesQuery {
-                account,
-                to,
-                from,
-                state,
-                country,
-                network,
-                carrier,
-                connection,
-                carrier_id,
-                request,
-                key,
-                event,
-                since,
-                until,
-                cursor,
-                limit: (!count && !csv).then_some(limit),
-            };
-            if csv {
-                client.print_file(&with_query("/messages.csv", &query)).await
-            } else if count {
-                let response = client.get(&with_query("/messages/count", &query)).await?;
-                client.print(&response, |view: CountView| count_text(&view))
-            } else {
-                page(client, query).await
-            }
-        })
+
+        if let Some(text) = text {
+            let text = Some(text);
+            return text_search(
+                client,
+                TextSearchQuery { account, text, since, until, cursor, limit: Some(limit) },
+            )
+            .await;
+        }
+        let query = MessagesQuery {
+            account,
+            to,
+            from,
+            state,
+            country,
+            network,
+            carrier,
+            connection,
+            carrier_id,
+            request,
+            key,
+            event,
+            since,
+            until,
+            cursor,
+            limit: (!count && !csv).then_some(limit),
+        };
+        if csv {
+            client.print_file(&with_query("/messages.csv", &query)).await
+        } else if count {
+            let response = client.get(&with_query("/messages/count", &query)).await?;
+            client.print(&response, |view: CountView| count_text(&view))
+        } else {
+            page(client, query).await
+        }
     }
 }
 
@@ -187,7 +183,8 @@ async fn page(client: &OperatorClient, mut query: MessagesQuery) -> CommandResul
             }
             _ => {
                 crate::output::progress_done();
-                return print_view(client, &MessagesView { items, ..view }, |view| page_text(view, &query));
+                let view = MessagesView { items, ..view };
+                return client.print_view(&view, &page_text(&view, &query));
             }
         }
     }
@@ -195,16 +192,6 @@ async fn page(client: &OperatorClient, mut query: MessagesQuery) -> CommandResul
 
 fn rows_of(limit: Option<Limit>) -> usize {
     limit.map_or(usize::MAX, |limit| usize::try_from(u32::from(limit)).unwrap_or(usize::MAX))
-}
-
-/// Prints a view that was put together from several responses.
-fn print_view<T: Serialize>(client: &OperatorClient, view: &T, text: impl Fn(&T) -> String) -> CommandResult {
-    if client.json {
-        let json = serde_json::to_string(view).expect("a view has texts, numbers and lists");
-        crate::output::print_json(&json)
-    } else {
-        crate::output::print(&text(view))
-    }
 }
 
 fn page_text(view: &MessagesView, query: &MessagesQuery) -> String {
@@ -259,7 +246,7 @@ async fn text_search(client: &OperatorClient, mut query: TextSearchQuery) -> Com
         query.cursor.clone_from(&view.next);
         if view.next.is_none() || view.items.len() >= rows {
             crate::output::progress_done();
-            return print_view(client, &view, text_text);
+            return client.print_view(&view, &text_text(&view));
         }
         found = Some(view);
     }
@@ -274,25 +261,5 @@ fn text_text(view: &TextSearchView) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejected_requests_are_named_with_the_command_that_lists_them() {
-        let query = MessagesQuery {
-            account: Some("shop".to_owned()),
-            to: Some("+4915112345678".to_owned()),
-            since: Some("2h".to_owned()),
-            ..MessagesQuery::default()
-        };
-        let line = |count, exact| rejected_text(RejectedRequestsView { count, exact }, &query);
-        let command = "hermod requests --to +4915112345678 --account shop --since 2h --rejected\n";
-        assert_eq!(line(0, true), "");
-        assert_eq!(line(1, true), format!("\n1 request to this number was rejected: {command}"));
-        assert_eq!(line(2, true), format!("\n2 requests to this number were rejected: {command}"));
-        assert_eq!(
-            line(1_000, false),
-            format!("\n1000 or more requests to this number were rejected: {command}")
-        );
-    }
-}
+#[path = "search_tests.rs"]
+mod tests;

@@ -2,9 +2,9 @@
 
 use super::changes::SecretsTo;
 use super::entries;
-use super::entries::OwnVerb;
 use super::fields::{AssignmentParser, EntryFields};
 use super::operator_client::OperatorClient;
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
 use hermod_operator::kind::Kind;
@@ -61,7 +61,7 @@ pub(super) struct Others {
     fields: Vec<String>,
 }
 
-impl OwnVerb for SenderVerb {
+impl ClientCommand for SenderVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         let (sender, account, state, look_alike, others) = match self {
             SenderVerb::Approve { sender, account, look_alike, others } => {

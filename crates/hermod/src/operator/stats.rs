@@ -1,9 +1,10 @@
 //! `hermod stats`: statistics over time.
 
 use super::list::{Column, table_of};
-use super::operator_client::with_query;
+use super::operator_client::{OperatorClient, with_query};
 use super::record_notes::{bar, behind, time};
-use super::target::{MissingDir, TargetArgs};
+use super::tables::unless_zero;
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
@@ -55,25 +56,21 @@ pub(crate) struct StatsArgs {
     /// Print intervals as CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
 const DIMENSIONS: [&str; 8] =
     ["all", "account", "connection", "country", "network", "carrier", "sender", "refusal"];
 
-impl StatsArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let StatsArgs { account, by, value, per, since, until, csv, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let sum = (by != "all" && per.is_none() && !csv).then_some(true);
-            let query = StatisticsQuery { account, by: Some(by), value, per, sum, since: Some(since), until };
-            if csv {
-                return client.print_file(&with_query("/statistics.csv", &query)).await;
-            }
-            let response = client.get(&with_query("/statistics", &query)).await?;
-            client.print(&response, |view: StatisticsView| statistics_text(&view))
-        })
+impl ClientCommand for StatsArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let StatsArgs { account, by, value, per, since, until, csv } = self;
+        let sum = (by != "all" && per.is_none() && !csv).then_some(true);
+        let query = StatisticsQuery { account, by: Some(by), value, per, sum, since: Some(since), until };
+        if csv {
+            return client.print_file(&with_query("/statistics.csv", &query)).await;
+        }
+        let response = client.get(&with_query("/statistics", &query)).await?;
+        client.print(&response, |view: StatisticsView| statistics_text(&view))
     }
 }
 
@@ -148,10 +145,6 @@ fn spend(row: &StatisticView) -> String {
         (Some(spend), None) => spend.to_string(),
         (Some(spend), Some(currency)) => format!("{spend} {currency}"),
     }
-}
-
-fn unless_zero(count: u64) -> String {
-    if count == 0 { String::new() } else { count.to_string() }
 }
 
 /// Returns the share of delivered messages among those that have ended.

@@ -23,3 +23,20 @@ acme     DE       262-01   Telekom   1000      95.9%      40    10  4.2s  █▁
 ";
     assert_eq!(table(&items), expect);
 }
+
+#[test]
+fn limits_are_printed_as_text() {
+    for (entry, expect) in [
+        (json!({ "spend_per_day": "50" }), "spend 50 per day"),
+        (json!({ "messages_per_day": 7 }), "7 messages per day"),
+        (json!({ "per_recipient": { "most": 20, "per": "1h" } }), "one number: 20 per 1h"),
+        (json!({ "per_range": { "most": 200, "per": "10m" } }), "one range: 200 per 10m"),
+        (json!({ "per_country": { "most": 50, "per": "1h" } }), "one country: 50 per 1h"),
+        (
+            json!({ "per_country": { "most": 50, "per": "1h", "except": ["DE", "AT"] } }),
+            "one country except DE, AT: 50 per 1h",
+        ),
+    ] {
+        assert_eq!(limit(&entry), expect);
+    }
+}

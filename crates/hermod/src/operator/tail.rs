@@ -2,7 +2,7 @@
 
 use super::message::step_text;
 use super::operator_client::{OperatorClient, StreamError, with_query};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::CallError;
 use crate::failure::{CommandResult, Failure};
 use crate::output;
@@ -30,17 +30,13 @@ pub(crate) struct TailArgs {
     /// Only messages of this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    #[command(flatten)]
-    target: TargetArgs,
 }
 
-impl TailArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let TailArgs { account, target } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let path = with_query("/live", &LiveQuery { account });
-            follow(client, &path).await
-        })
+impl ClientCommand for TailArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let TailArgs { account } = self;
+        let path = with_query("/live", &LiveQuery { account });
+        follow(client, &path).await
     }
 }
 
@@ -138,24 +134,5 @@ impl Events {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_are_parsed_from_pieces_of_any_size() {
-        let stream =
-            "retry: 2000\n\n: keep-alive\n\nid: 7\nevent: frame\ndata: {\"a\":1}\n\nid: 8\ndata: {}\n\n";
-        for size in [1, 3, 1_000] {
-            let (mut events, mut seen) = (Events::default(), Vec::new());
-            for piece in stream.as_bytes().chunks(size) {
-                events
-                    .add(piece, |id, data| {
-                        seen.push((id, data.to_owned()));
-                        Ok(())
-                    })
-                    .unwrap();
-            }
-            assert_eq!(seen, [(Some(7), "{\"a\":1}".to_owned()), (Some(8), "{}".to_owned())]);
-        }
-    }
-}
+#[path = "tail_tests.rs"]
+mod tests;

@@ -3,15 +3,15 @@
 use super::in_process::InProcess;
 use super::operator_client::OperatorClient;
 use crate::client::{HttpClient, Url};
-use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX, first_line};
+use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::failure::{CommandResult, Failure};
+use crate::input_file::first_line;
 use crate::runtime;
-use clap::Args;
+use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::running::{self, AuditKey, OPERATOR_URL_FILE};
-use hermod_gateway::secrets::operator_token;
-use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents};
+use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents, operator_token};
 use hermod_operator::http::BASE;
 use hyper::header::HeaderValue;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,40 @@ pub(crate) struct TargetArgs {
     /// Print the response as JSON
     #[arg(long, global = true, help_heading = "Output")]
     json: bool,
+}
+
+/// A command that calls the operator API.
+pub(crate) trait ClientCommand {
+    async fn run(self, client: &OperatorClient) -> CommandResult;
+}
+
+// Without doc comments: they would become the texts about the commands.
+#[derive(Args)]
+pub(crate) struct OnGateway<C: Args> {
+    #[command(flatten)]
+    command: C,
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct VerbOnGateway<V: Subcommand> {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(subcommand)]
+    verb: V,
+}
+
+impl<C: Args + ClientCommand> OnGateway<C> {
+    pub(crate) fn run(self) -> CommandResult {
+        self.target.run(MissingDir::Refuse, async move |client| self.command.run(client).await)
+    }
+}
+
+impl<V: Subcommand + ClientCommand> VerbOnGateway<V> {
+    pub(crate) fn run(self) -> CommandResult {
+        self.target.run(MissingDir::Refuse, async move |client| self.verb.run(client).await)
+    }
 }
 
 /// What to do if the data folder does not exist.
@@ -197,7 +231,7 @@ impl TargetArgs {
                 let url = Url::parse(url, BASE).map_err(Failure::failed)?;
                 let client = match text.lines().nth(1) {
                     // The gateway's own certificate need not have the name or address of this machine.
-                    Some(certificate) => HttpClient::pinning(url, Path::new(certificate)),
+                    Some(fingerprint) => HttpClient::pinning(url, fingerprint),
                     None => self.client(url),
                 };
                 let client = OperatorClient::remote(client?, token(config)?, self.json);

@@ -1,8 +1,8 @@
 //! `hermod user`: the verbs for people who use the portal that do more than set a field.
 
 use super::entries;
-use super::entries::OwnVerb;
 use super::operator_client::{OperatorClient, RequestBody};
+use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use clap::Subcommand;
 use hermod_operator::kind::Kind;
@@ -49,7 +49,7 @@ pub(super) enum UserVerb {
     },
 }
 
-impl OwnVerb for UserVerb {
+impl ClientCommand for UserVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             UserVerb::Invite { email, account, role } => {

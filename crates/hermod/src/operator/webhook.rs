@@ -2,10 +2,10 @@
 
 use super::list::{ListFormat, NextPage, print_page, table};
 use super::operator_client::{OperatorClient, RequestBody};
-use super::target::{MissingDir, TargetArgs};
+use super::target::ClientCommand;
 use crate::client::escape;
-use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
+use crate::input_file::first_line;
 use crate::output;
 use clap::{Args, Subcommand};
 use hermod_operator::views::paging::{Limit, RowNumber};
@@ -46,16 +46,12 @@ Between stage and switch, add the new secret to your receivers.";
 
 #[derive(Args)]
 pub(crate) struct WebhookShowArgs {
-    #[command(flatten)]
-    target: TargetArgs,
     /// The account
     account: String,
 }
 
 #[derive(Args)]
 pub(crate) struct WebhookListArgs {
-    #[command(flatten)]
-    target: TargetArgs,
     /// The account
     account: String,
     /// Only events in this state
@@ -76,8 +72,6 @@ pub(crate) struct WebhookListArgs {
 
 #[derive(Args)]
 pub(crate) struct WebhookAttemptsArgs {
-    #[command(flatten)]
-    target: TargetArgs,
     /// The account
     account: String,
     /// The webhook-id of the event
@@ -86,8 +80,6 @@ pub(crate) struct WebhookAttemptsArgs {
 
 #[derive(Args)]
 pub(crate) struct WebhookReplayArgs {
-    #[command(flatten)]
-    target: TargetArgs,
     /// The account
     account: String,
     /// The webhook-id of one event
@@ -104,16 +96,8 @@ pub(crate) struct WebhookReplayArgs {
     kind: Option<String>,
 }
 
-#[derive(Args)]
-pub(crate) struct WebhookSecretArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    #[command(subcommand)]
-    step: Step,
-}
-
 #[derive(Subcommand)]
-enum Step {
+pub(crate) enum SecretStep {
     /// Also sign with a new secret; a generated secret is printed once
     #[command(after_help = "Examples:\n  hermod webhook secret stage shop\n  \
                             hermod webhook secret stage shop --secret-file new.txt")]
@@ -138,52 +122,44 @@ enum Step {
     },
 }
 
-impl WebhookShowArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let WebhookShowArgs { target, account } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            client.print(&client.get(&path(&account, "")).await?, |view: WebhooksView| webhooks_text(&view))
-        })
+impl ClientCommand for WebhookShowArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let WebhookShowArgs { account } = self;
+        client.print(&client.get(&path(&account, "")).await?, |view: WebhooksView| webhooks_text(&view))
     }
 }
 
-impl WebhookListArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let WebhookListArgs { target, account, state, kind, before, limit, format } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let query = EventsQuery { kind, state, before, limit: Some(limit) };
-            let path = path(&account, "/events");
-            print_page::<EventView>(client, &path, &query, NextPage::Before, format).await
-        })
+impl ClientCommand for WebhookListArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let WebhookListArgs { account, state, kind, before, limit, format } = self;
+        let query = EventsQuery { kind, state, before, limit: Some(limit) };
+        let path = path(&account, "/events");
+        print_page::<EventView>(client, &path, &query, NextPage::Before, format).await
     }
 }
 
-impl WebhookAttemptsArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let WebhookAttemptsArgs { target, account, event } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let response = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
-            client.print(&response, |view: EventAttemptsView| attempts_text(&view))
-        })
+impl ClientCommand for WebhookAttemptsArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let WebhookAttemptsArgs { account, event } = self;
+        let response = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
+        client.print(&response, |view: EventAttemptsView| attempts_text(&view))
     }
 }
 
-impl WebhookReplayArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let WebhookReplayArgs { target, account, event, since, waiting: _, kind } = self;
-        target.run(MissingDir::Refuse, async move |client| {
-            let response = match event {
-                Some(event) => {
-                    let path = path(&account, &format!("/events/{}/replay", escape(&event)));
-                    client.send(Method::POST, &path, RequestBody::None).await?
-                }
-                None => {
-                    let request = ReplayRequest { since, kind };
-                    client.send(Method::POST, &path(&account, "/replay"), RequestBody::json(&request)).await?
-                }
-            };
-            client.print(&response, |view: ReplayedView| replayed_text(&view))
-        })
+impl ClientCommand for WebhookReplayArgs {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        let WebhookReplayArgs { account, event, since, waiting: _, kind } = self;
+        let response = match event {
+            Some(event) => {
+                let path = path(&account, &format!("/events/{}/replay", escape(&event)));
+                client.send(Method::POST, &path, RequestBody::None).await?
+            }
+            None => {
+                let request = ReplayRequest { since, kind };
+                client.send(Method::POST, &path(&account, "/replay"), RequestBody::json(&request)).await?
+            }
+        };
+        client.print(&response, |view: ReplayedView| replayed_text(&view))
     }
 }
 
@@ -204,21 +180,20 @@ fn replayed_text(ReplayedView { replayed, retried }: &ReplayedView) -> String {
     }
 }
 
-impl WebhookSecretArgs {
-    pub(crate) fn run(self) -> CommandResult {
-        let WebhookSecretArgs { target, step } = self;
-        let secret = match &step {
-            Step::Stage { secret_file, .. } => secret_file.as_deref().map(first_line).transpose()?,
-            Step::Switch { .. } | Step::Drop { .. } => None,
-        };
-        target.run(MissingDir::Refuse, async move |client| match step {
-            Step::Stage { account, .. } => stage(client, &account, secret).await,
-            Step::Switch { account } => {
+impl ClientCommand for SecretStep {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
+        match self {
+            SecretStep::Stage { account, secret_file } => {
+                stage(client, &account, secret_file.as_deref().map(first_line).transpose()?).await
+            }
+            SecretStep::Switch { account } => {
                 let done = "The new secret is current. The old one also signs for 24 hours.\n";
                 change(client, &account, "switch", done).await
             }
-            Step::Drop { account } => change(client, &account, "drop", "The secret signs no more.\n").await,
-        })
+            SecretStep::Drop { account } => {
+                change(client, &account, "drop", "The secret signs no more.\n").await
+            }
+        }
     }
 }
 
@@ -265,28 +240,5 @@ fn attempts_text(EventAttemptsView { event, attempts }: &EventAttemptsView) -> S
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_in_a_response_are_escaped() {
-        let json = r#"{"event": {"event": "evt_7", "kind": "dlr", "message_id": "1234", "status": "DELIVRD", "state": "failed",
-            "why": null, "attempts": 1, "at": "2026-11-15T09:30:00Z", "due_at": null, "ended_at": null},
-            "attempts": [{"at": "2026-11-15T09:30:00Z", "took_ms": 12, "status": 503, "failure": null, "answer": "no\u001b[31m"}]}"#;
-        let text = attempts_text(&serde_json::from_str(json).unwrap());
-        assert!(text.starts_with("evt_7 of message 1234 is failed.\n"), "{text}");
-        assert!(text.contains("503") && !text.contains('\u{1b}'), "{text}");
-    }
-
-    #[test]
-    fn replay_says_what_is_posted_again() {
-        for (replayed, retried, expect) in [
-            (0, 0, "There is no event to post again.\n"),
-            (1, 0, "Posting 1 event again.\n"),
-            (0, 2, "Posting 2 events now that waited for a later attempt.\n"),
-            (3, 1, "Posting 3 events again, and 1 event now that waited for a later attempt.\n"),
-        ] {
-            assert_eq!(replayed_text(&ReplayedView { replayed, retried }), expect);
-        }
-    }
-}
+#[path = "webhook_tests.rs"]
+mod tests;

@@ -2,8 +2,8 @@
 //! purpose to test retries.
 
 use super::verify::verdict;
-use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
+use crate::input_file::first_line;
 use crate::output::{fields, print, safe};
 use crate::runtime;
 use crate::runtime::Signals;

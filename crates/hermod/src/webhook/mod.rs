@@ -4,6 +4,7 @@ mod listen;
 mod verify;
 
 use crate::failure::CommandResult;
+use crate::operator::target::{OnGateway, VerbOnGateway};
 use crate::operator::webhook as operated;
 use clap::{Args, Subcommand};
 
@@ -33,19 +34,19 @@ enum WebhookCommand {
     Verify(verify::VerifyArgs),
     /// Show the webhook addresses and queues of an account
     #[command(after_help = operated::SHOW_EXAMPLES)]
-    Show(Box<operated::WebhookShowArgs>),
+    Show(Box<OnGateway<operated::WebhookShowArgs>>),
     /// List webhook events of an account, the newest first
     #[command(after_help = operated::LIST_EXAMPLES)]
-    List(Box<operated::WebhookListArgs>),
+    List(Box<OnGateway<operated::WebhookListArgs>>),
     /// Show the attempts of an event
     #[command(after_help = operated::ATTEMPTS_EXAMPLES)]
-    Attempts(Box<operated::WebhookAttemptsArgs>),
+    Attempts(Box<OnGateway<operated::WebhookAttemptsArgs>>),
     /// Post an event again, or all failed events
     #[command(after_help = operated::REPLAY_EXAMPLES)]
-    Replay(Box<operated::WebhookReplayArgs>),
+    Replay(Box<OnGateway<operated::WebhookReplayArgs>>),
     /// Change the signing secret of an account
     #[command(after_help = operated::SECRET_EXAMPLES, arg_required_else_help = true)]
-    Secret(Box<operated::WebhookSecretArgs>),
+    Secret(Box<VerbOnGateway<operated::SecretStep>>),
 }
 
 impl WebhookArgs {

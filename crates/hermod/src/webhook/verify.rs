@@ -1,7 +1,7 @@
 //! `hermod webhook verify`: verifies the signature of a saved webhook.
 
-use crate::data_folder::first_line;
 use crate::failure::{CommandResult, Failure};
+use crate::input_file::first_line;
 use crate::output::print;
 use clap::Args;
 use hermod_gateway::webhook_signature::{SIGNATURE, SignatureHeader, valid_signatures};

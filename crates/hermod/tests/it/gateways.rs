@@ -252,7 +252,7 @@ impl Served {
         log: &Path,
     ) -> Served {
         let words: Vec<&str> = program.iter().copied().chain([PROGRAM]).collect();
-        let mut served = Served::spawn(&words, folder, store, settings, provision, log);
+        let mut served = Served::spawn(&words, &[], folder, store, settings, provision, log);
         served.wait_until_ready();
         served
     }
@@ -260,6 +260,7 @@ impl Served {
     /// Starts it, and does not wait until it is ready.
     fn spawn(
         words: &[&str],
+        options: &[&str],
         folder: &Path,
         store: &StoreAddress,
         settings: &str,
@@ -279,7 +280,7 @@ impl Served {
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
         let file = std::fs::File::options().append(true).create(true).open(log).expect("a log file");
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
+        command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml")).args(options);
         let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

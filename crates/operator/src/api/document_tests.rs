@@ -87,11 +87,13 @@ const PERSONAL: [&str; 12] = [
 ];
 
 /// Fields with such a name that hold something else.
-const NOT_PERSONAL: [(&str, &str, &str); 16] = [
+const NOT_PERSONAL: [(&str, &str, &str); 18] = [
     ("AuditRowView", "from", "the address of the author"),
     ("CarrierParameter", "text", "a fixed value of every PDU"),
+    ("Cost", "from", "a time"),
     ("DeliveriesView", "from", "a day"),
     ("DeliveriesView", "to", "a day"),
+    ("ExchangeRate", "from", "a time"),
     ("LastErrorView", "text", "why a link failed"),
     ("LookupView", "number", "the caller typed it"),
     ("ExplanationView", "sentence", "the caller typed the number in it"),

@@ -2,7 +2,7 @@
 
 use crate::find::find_carrier;
 use crate::input::{invalid, number, sender};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::text::MessageText;
 use hermod_gateway::config::Period;
 use hermod_gateway::gateway::Gateway;
@@ -76,7 +76,7 @@ pub async fn test_carrier(
     gateway: &Gateway,
     name: &str,
     request: CarrierTestRequest,
-) -> Result<CarrierTestView, OperatorRefusal> {
+) -> Result<CarrierTestView> {
     let probe = probe_of(request)?;
     find_carrier(gateway, name)?;
     tracing::info!(carrier.name = name, "Tested by the operator");
@@ -87,7 +87,7 @@ pub async fn test_carrier(
     Ok(CarrierTestView::new(name.to_owned(), report))
 }
 
-fn probe_of(request: CarrierTestRequest) -> Result<Probe, OperatorRefusal> {
+fn probe_of(request: CarrierTestRequest) -> Result<Probe> {
     let CarrierTestRequest { to, from, text, wait } = request;
     let wait = wait.as_deref().unwrap_or(TEST_WAIT);
     let period = Period::parse(wait).filter(|period| period.0 <= PROBE_WAIT_MAX);

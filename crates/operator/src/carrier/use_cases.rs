@@ -4,7 +4,7 @@ use crate::author::Acting;
 use crate::carrier::views::{CarrierView, CarriersView, ResumedView};
 use crate::find::find_carrier;
 use crate::node_query::NodeQuery;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_gateway::gateway::Gateway;
@@ -14,7 +14,7 @@ use hermod_store::CarrierQueue;
 use serde_json::Value;
 
 /// Lists every carrier of the catalogue by name, with its links on all nodes, its queue and its traffic.
-pub async fn list_carriers(gateway: &Gateway) -> Result<CarriersView, OperatorRefusal> {
+pub async fn list_carriers(gateway: &Gateway) -> Result<CarriersView> {
     let mut view = list_here(gateway).await?;
     let mut answers = query_others(gateway, NodeQuery::Carriers).await;
     let elsewhere = answers.read().into_iter().flat_map(|CarriersView { items, .. }| items);
@@ -28,7 +28,7 @@ pub async fn list_carriers(gateway: &Gateway) -> Result<CarriersView, OperatorRe
 }
 
 /// Lists the carriers with the links of this node.
-pub(crate) async fn list_here(gateway: &Gateway) -> Result<CarriersView, OperatorRefusal> {
+pub(crate) async fn list_here(gateway: &Gateway) -> Result<CarriersView> {
     let queues = gateway.store.messages().queues().await?;
     let mut snapshots = gateway.carriers.list(gateway.clock.moment());
     let (now, node) = (gateway.clock.now(), own_name(gateway));
@@ -69,7 +69,7 @@ pub(crate) fn empty(carrier: CarrierId) -> CarrierQueue {
 }
 
 /// Lets a stopped carrier send again, on all nodes.
-pub async fn resume_carrier(gateway: &Acting, name: &str) -> Result<ResumedView, OperatorRefusal> {
+pub async fn resume_carrier(gateway: &Acting, name: &str) -> Result<ResumedView> {
     find_carrier(gateway, name)?;
     let here = resume_here(gateway, name);
     let mut answers = query_others(gateway, NodeQuery::Resume(name.to_owned())).await;

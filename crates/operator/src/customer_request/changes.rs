@@ -8,7 +8,7 @@ use crate::find::connection_names;
 use crate::input::{invalid, words};
 use crate::kind::Kind;
 use crate::refusal;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::setup;
 use crate::setup::file_entries::WantedSetup;
 use crate::setup::json::wanted_entry;
@@ -36,7 +36,7 @@ pub(crate) fn check_subject(
     kind: CustomerRequestKind,
     text: &str,
     field: &'static str,
-) -> Result<String, OperatorRefusal> {
+) -> Result<String> {
     let text = text.trim();
     match kind {
         CustomerRequestKind::Sender => {
@@ -74,7 +74,7 @@ pub(crate) fn check_subject(
     }
 }
 
-fn number(text: &str, most: u32, field: &'static str) -> Result<u32, OperatorRefusal> {
+fn number(text: &str, most: u32, field: &'static str) -> Result<u32> {
     let number = text.parse().ok().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| invalid(field, format!("\"{text}\" is not a whole number from 1 to {most}")))
 }
@@ -124,7 +124,7 @@ pub(crate) fn plan_change(
     request: &CustomerRequest,
     granted: Option<&str>,
     done: bool,
-) -> Result<(Plan, Vec<LedgerEntry>), OperatorRefusal> {
+) -> Result<(Plan, Vec<LedgerEntry>)> {
     let wanted = &request.request;
     if done {
         return Ok((no_change(gateway, rows)?, Vec::new()));
@@ -158,7 +158,7 @@ fn plan_setup(
     request: &CustomerRequest,
     value: &str,
     is_granted: bool,
-) -> Result<Plan, OperatorRefusal> {
+) -> Result<Plan> {
     let id = request.request.account;
     let account = crate::find::account_name(gateway, id);
     let patch = |kind, name: &str, patch: Value| {
@@ -194,7 +194,7 @@ fn plan_setup(
     }
 }
 
-fn no_change(gateway: &Gateway, rows: Vec<CatalogueRow>) -> Result<Plan, OperatorRefusal> {
+fn no_change(gateway: &Gateway, rows: Vec<CatalogueRow>) -> Result<Plan> {
     Ok(setup::prepare_over(rows, Vec::new(), &gateway.pepper, &WantedSetup::default(), gateway.clock.now())?)
 }
 
@@ -205,7 +205,7 @@ fn plan_entry(
     kind: Kind,
     name: &str,
     fields: &Value,
-) -> Result<Plan, OperatorRefusal> {
+) -> Result<Plan> {
     let fields: Fields = fields.as_object().cloned().unwrap_or_default();
     let (_, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
@@ -218,7 +218,7 @@ fn approve_sender(
     id: AccountId,
     account: &str,
     sender: &str,
-) -> Result<Plan, OperatorRefusal> {
+) -> Result<Plan> {
     let fields = json!({ "state": "approved" });
     let plan = plan_entry(gateway, rows, Kind::Sender, &format!("{account}/{sender}"), &fields)?;
     let parsed = Sender::parse(sender).map_err(|refusal| invalid("value", refusal))?;
@@ -241,12 +241,7 @@ fn with_country(gateway: &Gateway, account: AccountId, country: &str) -> Option<
     Some(all)
 }
 
-fn add_number(
-    gateway: &Gateway,
-    rows: Vec<CatalogueRow>,
-    account: &str,
-    number: &str,
-) -> Result<Plan, OperatorRefusal> {
+fn add_number(gateway: &Gateway, rows: Vec<CatalogueRow>, account: &str, number: &str) -> Result<Plan> {
     let name = canonical_name(Kind::Number, number)?;
     if shown_one(&rows, Kind::Number, &name).map_err(refusal::ProvisionRefusal::from)?.is_some() {
         return Err(OperatorRefusal::AlreadyExists { kind: Kind::Number.as_str(), name });

@@ -7,7 +7,7 @@ use crate::customer_request::use_cases::{
 use crate::customer_request::views::{AcceptRequest, CustomerRequestView, DeclineRequest};
 use crate::http::caller::Caller;
 use crate::http::routes::{Routes, doc};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::operator_role::OperatorPermission;
 
@@ -16,7 +16,7 @@ async fn accept_permitted(
     caller: &Caller,
     id: u64,
     request: Option<AcceptRequest>,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+) -> Result<CustomerRequestView> {
     expect_decider(gateway, caller, id).await?;
     accept_customer_request(gateway, id, request).await
 }
@@ -26,13 +26,13 @@ async fn decline_permitted(
     caller: &Caller,
     id: u64,
     request: DeclineRequest,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+) -> Result<CustomerRequestView> {
     expect_decider(gateway, caller, id).await?;
     decline_customer_request(gateway, id, request).await
 }
 
 /// Fails if the caller may not decide the request. Accepting a top-up posts money.
-async fn expect_decider(gateway: &Acting, caller: &Caller, id: u64) -> Result<(), OperatorRefusal> {
+async fn expect_decider(gateway: &Acting, caller: &Caller, id: u64) -> Result<()> {
     let request = show_customer_request(gateway, id).await?;
     let is_money = request.kind == CustomerRequestKind::TopUp.as_str();
     caller.expect(if is_money { OperatorPermission::Money } else { OperatorPermission::Customers })

@@ -10,7 +10,7 @@ use crate::entry::carry_out;
 use crate::find::{account_name, connection_names, find_account};
 use crate::input::{invalid, one_of, words};
 use crate::refusal;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::paging::{Limit, Page};
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
 use hermod_domain::ids::{AccountId, ConnectionId};
@@ -29,7 +29,7 @@ pub async fn make_customer_request(
     gateway: &Acting,
     account: &str,
     draft: CustomerRequestDraft,
-) -> Result<u64, OperatorRefusal> {
+) -> Result<u64> {
     let id = find_account(gateway, account)?;
     let kind = one_of("kind", &draft.kind, CustomerRequestKind::ALL, CustomerRequestKind::as_str)?;
     let subject = check_subject(gateway, id, kind, &draft.subject, "subject")?;
@@ -60,7 +60,7 @@ fn find_connection(
     account: AccountId,
     kind: CustomerRequestKind,
     name: &str,
-) -> Result<Option<ConnectionId>, OperatorRefusal> {
+) -> Result<Option<ConnectionId>> {
     if !kind.is_of_connection() {
         return Ok(None);
     }
@@ -87,7 +87,7 @@ fn find_connection(
 pub async fn list_customer_requests(
     gateway: &Gateway,
     query: CustomerRequestsQuery,
-) -> Result<Page<CustomerRequestView>, OperatorRefusal> {
+) -> Result<Page<CustomerRequestView>> {
     let account = query.account.map(|name| find_account(gateway, &name)).transpose()?;
     let states = CustomerRequestState::ALL;
     let state = query.state.map(|text| one_of("state", &text, states, CustomerRequestState::as_str));
@@ -97,10 +97,7 @@ pub async fn list_customer_requests(
     Ok(Page::new(found.into_iter().map(|request| view(gateway, request)).collect(), limit))
 }
 
-pub async fn show_customer_request(
-    gateway: &Gateway,
-    id: u64,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+pub async fn show_customer_request(gateway: &Gateway, id: u64) -> Result<CustomerRequestView> {
     let found = gateway.store.customer_requests().find(id).await?;
     found.map(|request| view(gateway, request)).ok_or_else(|| no_request(id))
 }
@@ -110,7 +107,7 @@ pub async fn accept_customer_request(
     gateway: &Acting,
     id: u64,
     decision: Option<AcceptRequest>,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+) -> Result<CustomerRequestView> {
     let AcceptRequest { value, done, note } = decision.unwrap_or_default();
     let note = words("note", note, 0, REASON_CHARS_MAX)?;
     if done && value.is_some() {
@@ -145,7 +142,7 @@ pub async fn decline_customer_request(
     gateway: &Acting,
     id: u64,
     decision: DeclineRequest,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+) -> Result<CustomerRequestView> {
     let reason = words("reason", decision.reason, 1, REASON_CHARS_MAX)?;
     let request = find_open(gateway, id).await?;
     let detail = json!({ "reason": reason });
@@ -160,7 +157,7 @@ pub async fn withdraw_customer_request(
     gateway: &Acting,
     account: &str,
     id: u64,
-) -> Result<CustomerRequestView, OperatorRefusal> {
+) -> Result<CustomerRequestView> {
     let owner = find_account(gateway, account)?;
     let stored = gateway.store.customer_requests().find(id).await?;
     if stored.is_none_or(|stored| stored.request.account != owner) {
@@ -182,14 +179,14 @@ async fn end_request(
     end: CustomerRequestEnd,
     action: &str,
     detail: &Value,
-) -> Result<(), OperatorRefusal> {
+) -> Result<()> {
     let audited = gateway.audited(Some(request.request.account), action, &subject_line(request), detail);
     let was_open = audited.customer_requests().end(end).await?;
     if was_open { Ok(()) } else { Err(no_longer_open(request.id)) }
 }
 
 /// Finds a request that is open.
-async fn find_open(gateway: &Gateway, id: u64) -> Result<CustomerRequest, OperatorRefusal> {
+async fn find_open(gateway: &Gateway, id: u64) -> Result<CustomerRequest> {
     let request = gateway.store.customer_requests().find(id).await?.ok_or_else(|| no_request(id))?;
     match request.state {
         CustomerRequestState::Open => Ok(request),

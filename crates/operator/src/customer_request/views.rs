@@ -1,6 +1,6 @@
 //! Requests of customers to the operator: senders, countries, numbers, limits, top-ups.
 
-use crate::views::paging::{Limit, Paged, RowNumber};
+use crate::views::paging::{Limit, RowNumber, paged};
 use hermod_store::CustomerRequest;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -82,13 +82,7 @@ impl CustomerRequestView {
     }
 }
 
-impl Paged for CustomerRequestView {
-    type Cursor = u64;
-
-    fn cursor(&self) -> u64 {
-        self.id
-    }
-}
+paged!(CustomerRequestView, u64, |row| row.id);
 
 /// How a request is accepted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]

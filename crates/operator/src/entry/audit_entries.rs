@@ -6,7 +6,7 @@ use crate::entry::fields::field_of;
 use crate::entry::plan::{Change, Effect, Plan};
 use crate::entry::{documents, export};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::ProvisionResult;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::User;
 use hermod_domain::ids::AccountId;
@@ -19,11 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LISTED_MAX: usize = 1_000;
 
 /// Returns an entry for each change of the plan, up to [`LISTED_MAX`], and the number of the others.
-pub(crate) fn entries(
-    plan: &Plan,
-    author: &Author,
-    now: Timestamp,
-) -> Result<Vec<AuditEntry>, ProvisionRefusal> {
+pub(crate) fn entries(plan: &Plan, author: &Author, now: Timestamp) -> ProvisionResult<Vec<AuditEntry>> {
     let mut changes = plan.changes.iter().filter(|change| change.effect.is_change());
     let mut entries = Vec::new();
     for change in changes.by_ref().take(LISTED_MAX) {
@@ -44,20 +40,20 @@ fn add(
     author: &Author,
     now: Timestamp,
     entries: &mut Vec<AuditEntry>,
-) -> Result<(), ProvisionRefusal> {
-    let Change { kind, name, effect, left: _ } = change;
+) -> ProvisionResult<()> {
+    let Change { kind, name, effect, fields, left: _ } = change;
     let row = match plan.rows.get(&(*kind, name.clone())) {
         Some(row) => Some(row),
         None => plan.removed.iter().find(|row| row.kind == kind.as_str() && row.name == *name),
     };
     let verb = match effect {
         Effect::Created => "create",
-        Effect::Updated(_) => "update",
+        Effect::Updated => "update",
         Effect::Removed => "remove",
         Effect::Same | Effect::Absent | Effect::Left => "keep",
     };
     let fields = match effect {
-        Effect::Updated(fields) => {
+        Effect::Updated => {
             fields.iter().map(|field| (field.field.clone(), json!([field.before, field.after]))).collect()
         }
         Effect::Created => all_fields(*kind, row, &plan.names, |value| json!([null, value]))?,
@@ -162,7 +158,7 @@ fn all_fields(
     row: Option<&CatalogueRow>,
     names: &EntryNames,
     shown: impl Fn(Value) -> Value,
-) -> Result<Map<String, Value>, ProvisionRefusal> {
+) -> ProvisionResult<Map<String, Value>> {
     let Some(row) = row else { return Ok(Map::new()) };
     let fields = export::entry(kind, row, names)?;
     Ok(fields.into_iter().map(|(field, value)| (field, shown(value))).collect())

@@ -4,7 +4,7 @@ use crate::author::{Acting, Author};
 use crate::entry::audit_entries;
 use crate::entry::plan::Plan;
 use crate::entry::views::AppliedView;
-use crate::refusal::{OperatorRefusal, ProvisionError};
+use crate::refusal::{ProvisionError, Result};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
@@ -93,7 +93,7 @@ async fn carry_out_beside(
 }
 
 /// Stores a plan and puts its catalogue in force. The caller holds `Gateway::changing`.
-pub(crate) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+pub(crate) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView> {
     carry_out(&gateway.store, &plan, &gateway.author, gateway.clock.now()).await?;
     let Plan { changes, secrets, catalogue, warnings, .. } = plan;
     gateway.set_catalogue(catalogue);

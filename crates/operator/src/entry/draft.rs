@@ -7,7 +7,7 @@ use crate::entry::names::{NameForm, ReadName};
 use crate::entry::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 use crate::entry::{documents, names};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueError, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
@@ -20,7 +20,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_gateway::secrets::{Pepper, Secret};
-use hermod_store::{CatalogueRow, EntryUse, NumberedEntry};
+use hermod_store::{CatalogueRow, EntryUse};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +37,8 @@ pub(crate) trait FileEntry: Serialize + DeserializeOwned {
     const NAME_FORM: NameForm;
     /// What to do instead of removing one that was used, for kinds that messages and money refer to by number.
     const INSTEAD_OF_REMOVING: Option<&'static str> = None;
+    /// Whether other entries refer to one by its number.
+    const IS_REFERRED_TO: bool = Self::INSTEAD_OF_REMOVING.is_some();
     /// The field of its secret, if it can have one.
     const SECRET: Option<&'static str> = None;
     /// The fields that its name contains.
@@ -68,10 +70,15 @@ pub(crate) trait FileEntry: Serialize + DeserializeOwned {
         &self,
         draft: &mut Draft<'_>,
         before: Option<&Self::Document>,
-    ) -> Result<Self::Document, ProvisionRefusal>;
+    ) -> ProvisionResult<Self::Document>;
 
     /// Makes the entry of a stored document, without secrets.
     fn shown(name: &str, document: Self::Document, names: &EntryNames) -> Self;
+
+    /// Returns the entries that can only be created with this flag set, which is not stored.
+    fn confirmed(_rows: &[CatalogueRow]) -> Option<(&'static str, HashSet<&str>)> {
+        None
+    }
 
     /// Returns the field of the secret if its stored form differs.
     fn secret_changed(before: &Self::Document, after: &Self::Document) -> Option<&'static str> {
@@ -123,6 +130,8 @@ pub(crate) struct Draft<'a> {
     removed: Vec<CatalogueRow>,
     pub(crate) changes: Vec<Change>,
     seen: HashSet<(Kind, String)>,
+    /// Entries of the file that stay removed, with the numbers that they were to have.
+    forgotten: Vec<((Kind, String), u32)>,
     /// New accounts and their opening balances.
     openings: Vec<(AccountId, Money)>,
     secrets: Vec<Made>,
@@ -150,6 +159,7 @@ impl<'a> Draft<'a> {
             removed: Vec::new(),
             changes: Vec::new(),
             seen: HashSet::new(),
+            forgotten: Vec::new(),
             openings: Vec::new(),
             secrets: Vec::new(),
         };
@@ -194,7 +204,8 @@ impl<'a> Draft<'a> {
 
     /// Forgets the number of a name without an entry, so that nothing can refer to it.
     pub(crate) fn forget_number(&mut self, kind: Kind, name: &str) {
-        self.numbers.remove(&(kind, name.to_owned()));
+        let place = (kind, name.to_owned());
+        self.forgotten.extend(self.numbers.remove(&place).map(|number| (place, number)));
     }
 
     /// Returns a number that no user has. It is not the next one: the number of a removed user must not come back, because tokens
@@ -211,13 +222,9 @@ impl<'a> Draft<'a> {
         free.next().expect("there are fewer users than numbers")
     }
 
-    pub(crate) fn find(&self, kind: Kind, name: &str, wanted_by: &str) -> Result<u32, ProvisionRefusal> {
-        self.numbers.get(&(kind, name.to_owned())).copied().ok_or_else(|| {
-            ProvisionRefusal::about(
-                wanted_by,
-                format!("refers to {kind} \"{name}\", which does not exist here or in the store"),
-            )
-        })
+    pub(crate) fn find(&self, kind: Kind, name: &str, wanted_by: &str) -> ProvisionResult<u32> {
+        let number = self.numbers.get(&(kind, name.to_owned())).copied();
+        number.ok_or_else(|| ProvisionRefusal::about(wanted_by, refers_to_none(kind, name)))
     }
 
     /// Returns the number of an optional account.
@@ -225,8 +232,18 @@ impl<'a> Draft<'a> {
         &self,
         account: Option<&str>,
         wanted_by: &str,
-    ) -> Result<Option<AccountId>, ProvisionRefusal> {
-        account.map(|name| self.find(Kind::Account, name, wanted_by).map(AccountId::new)).transpose()
+    ) -> ProvisionResult<Option<AccountId>> {
+        Ok(self.find_optional(Kind::Account, account, wanted_by)?.map(AccountId::new))
+    }
+
+    /// Returns the number of an entry that another may name.
+    pub(crate) fn find_optional(
+        &self,
+        kind: Kind,
+        name: Option<&str>,
+        wanted_by: &str,
+    ) -> ProvisionResult<Option<u32>> {
+        name.map(|name| self.find(kind, name, wanted_by)).transpose()
     }
 
     pub(crate) fn stored<T: DeserializeOwned>(
@@ -273,7 +290,7 @@ impl<'a> Draft<'a> {
         self.secrets.push(Made { key: key.to_owned(), secret });
     }
 
-    pub(crate) fn put<T: FileEntry>(&mut self, wanted: &T) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn put<T: FileEntry>(&mut self, wanted: &T) -> ProvisionResult<()> {
         let name = wanted.name();
         self.see(T::KIND, &name)?;
         let number = self.number(T::KIND, &name);
@@ -287,8 +304,8 @@ impl<'a> Draft<'a> {
     pub(crate) fn rewrite<T: FileEntry>(
         &mut self,
         name: &str,
-        change: impl FnOnce(&mut T::Document) -> Result<(), ProvisionRefusal>,
-    ) -> Result<(), ProvisionRefusal> {
+        change: impl FnOnce(&mut T::Document) -> ProvisionResult<()>,
+    ) -> ProvisionResult<()> {
         let number = self.find(T::KIND, name, "the change")?;
         let Some(before) = self.stored::<T::Document>(T::KIND, name)? else { return Ok(()) };
         let mut document = before.clone();
@@ -305,20 +322,20 @@ impl<'a> Draft<'a> {
         document: &T::Document,
         left: Vec<FieldLeft>,
     ) {
-        let effect = match before {
-            None => Effect::Created,
-            Some(before) if before == *document => Effect::Same,
-            Some(before) => Effect::Updated(self.differences::<T>(&name, before, document)),
+        let (effect, fields) = match before {
+            None => (Effect::Created, Vec::new()),
+            Some(before) if before == *document => (Effect::Same, Vec::new()),
+            Some(before) => (Effect::Updated, self.differences::<T>(&name, before, document)),
         };
         if effect != Effect::Same {
             let place = (T::KIND, name.clone());
             self.rows.insert(place.clone(), documents::row(T::KIND, number, &name, document));
             self.written.push(place);
         }
-        self.changes.push(Change { kind: T::KIND, name, effect, left });
+        self.changes.push(Change { kind: T::KIND, name, effect, fields, left });
     }
 
-    pub(crate) fn remove(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn remove(&mut self, kind: Kind, name: &str) -> ProvisionResult<()> {
         let (name, _) = names::read(kind, name)?;
         self.see(kind, &name)?;
         let effect = match self.rows.remove(&(kind, name.clone())) {
@@ -331,20 +348,27 @@ impl<'a> Draft<'a> {
                 Effect::Removed
             }
         };
-        self.changes.push(Change { kind, name, effect, left: Vec::new() });
+        self.changes.push(Change::of(kind, name, effect));
         Ok(())
     }
 
-    /// Checks that no entry refers to one that is removed.
-    pub(crate) fn check_references(&self) -> Result<(), ProvisionRefusal> {
-        // Nothing refers to others by number.
-        let numbered = |row: &&CatalogueRow| NumberedEntry::of(&row.kind, row.id).is_some();
+    /// Checks that no entry refers to one that is removed, or that stays removed.
+    pub(crate) fn check_references(&self) -> ProvisionResult<()> {
+        for ((kind, name), number) in &self.forgotten {
+            for row in self.written.iter().filter_map(|place| self.rows.get(place)) {
+                if refers_to(&documents::read(row)?, kind.as_str(), *number) {
+                    return Err(ProvisionRefusal::about(&told(row), refers_to_none(*kind, name)));
+                }
+            }
+        }
+        let numbered = |row: &&CatalogueRow| {
+            Kind::named(&row.kind).is_some_and(|kind| kind.description().is_referred_to)
+        };
         for CatalogueRow { kind, id, name, .. } in self.removed.iter().filter(numbered) {
             let mut referring = Vec::new();
             for row in self.rows.values() {
                 if refers_to(&documents::read(row)?, kind, *id) {
-                    // A block is named after its numbers, and not every operator may see them.
-                    referring.push(format!("{} \"{}\"", row.kind, hide_numbers(&row.name)));
+                    referring.push(told(row));
                 }
             }
             if !referring.is_empty() {
@@ -358,7 +382,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub(crate) fn see(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn see(&mut self, kind: Kind, name: &str) -> ProvisionResult<()> {
         if self.seen.insert((kind, name.to_owned())) {
             return Ok(());
         }
@@ -389,7 +413,7 @@ impl<'a> Draft<'a> {
         &self.names
     }
 
-    pub(crate) fn finish(self) -> Result<Plan, ProvisionRefusal> {
+    pub(crate) fn finish(self) -> ProvisionResult<Plan> {
         let Draft { rows, names, written, removed, changes, openings, secrets, last_applied, .. } = self;
         let catalogue = Catalogue::build(documents::documents(rows.values())?)
             .map_err(|fault| told_by_name(fault, &rows))?;
@@ -398,6 +422,15 @@ impl<'a> Draft<'a> {
         let provisioned = last_applied.into_rows();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned, warnings })
     }
+}
+
+/// Names an entry. A block is named after its numbers, and not every operator may see them.
+fn told(row: &CatalogueRow) -> String {
+    format!("{} \"{}\"", row.kind, hide_numbers(&row.name))
+}
+
+fn refers_to_none(kind: Kind, name: &str) -> String {
+    format!("refers to {kind} \"{name}\", which does not exist here or in the store")
 }
 
 /// Whether a stored document has the number of an entry in a field that is named after the kind, at any depth.
@@ -421,7 +454,7 @@ fn listed(entries: &[String]) -> String {
 }
 
 /// Returns the value of a required field, which an entry of a file may leave to the store.
-pub(crate) fn required<T: Clone>(value: &Option<T>, what: &str, field: &str) -> Result<T, ProvisionRefusal> {
+pub(crate) fn required<T: Clone>(value: &Option<T>, what: &str, field: &str) -> ProvisionResult<T> {
     value
         .clone()
         .ok_or_else(|| ProvisionRefusal::about(&format!("{what}:"), format!("missing field `{field}`")))

@@ -17,6 +17,20 @@ pub fn shown(
     of_kind.map(|row| Ok((row.name.clone(), entry(kind, row, &names)?))).collect()
 }
 
+/// Returns all entries of a kind for a file, by name, with the flags that they need to be created again.
+pub(crate) fn exported(
+    rows: &[CatalogueRow],
+    kind: Kind,
+) -> Result<BTreeMap<String, Map<String, Value>>, UnreadableRow> {
+    let mut entries = shown(rows, kind)?;
+    if let Some((flag, confirmed)) = (kind.description().confirmed)(rows) {
+        for (_, entry) in entries.iter_mut().filter(|(name, _)| confirmed.contains(name.as_str())) {
+            entry.insert(flag.to_owned(), Value::Bool(true));
+        }
+    }
+    Ok(entries)
+}
+
 /// Returns one entry. Reads no other row: there may be a hundred thousand.
 pub fn shown_one(
     rows: &[CatalogueRow],

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayItems, SchemaType};
@@ -57,12 +57,16 @@ type Show = fn(&CatalogueRow, &EntryNames) -> Result<Map<String, Value>, Unreada
 /// has no default is absent.
 type Complete = fn(Map<String, Value>) -> Option<Map<String, Value>>;
 
+/// Returns a flag without which entries cannot be created, and the names of the entries that need it.
+type Confirmed = fn(&[CatalogueRow]) -> Option<(&'static str, HashSet<&str>)>;
+
 /// What the type of an entry says about its kind.
 pub(crate) struct KindDescription {
     about: &'static str,
     pub(crate) name_form: NameForm,
     pub(crate) read_name: fn(&str) -> Option<ReadName>,
     instead_of_removing: Option<&'static str>,
+    pub(crate) is_referred_to: bool,
     in_name: &'static [&'static str],
     columns: &'static [&'static str],
     private: &'static [&'static str],
@@ -70,6 +74,7 @@ pub(crate) struct KindDescription {
     fields_changed_with: &'static [(&'static str, OperatorPermission)],
     read_with: OperatorPermission,
     pub(crate) shown: Show,
+    pub(crate) confirmed: Confirmed,
     pub(crate) complete: Complete,
     schema: fn() -> RefOr<Schema>,
     /// Adds the schemas of the tables inside.
@@ -83,6 +88,7 @@ impl KindDescription {
             name_form: T::NAME_FORM,
             read_name: T::read_name,
             instead_of_removing: T::INSTEAD_OF_REMOVING,
+            is_referred_to: T::IS_REFERRED_TO,
             in_name: T::IN_NAME,
             columns: T::COLUMNS,
             private: T::PRIVATE,
@@ -90,6 +96,7 @@ impl KindDescription {
             fields_changed_with: T::FIELDS_CHANGED_WITH,
             read_with: T::READ_WITH,
             shown: |row, names| Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names))),
+            confirmed: T::confirmed,
             complete: |fields| Some(documents::fields(&serde_json::from_value::<T>(fields.into()).ok()?)),
             schema: T::schema,
             inside: T::schemas,

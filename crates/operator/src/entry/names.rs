@@ -3,11 +3,15 @@
 
 use crate::entry::values;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::area::Area;
 use hermod_domain::block::{BlockedNumbers, NumberList, NumberRange};
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::cost::{FoundCost, SenderClass};
+use hermod_domain::exchange::CurrencyPair;
+use hermod_domain::money::Currency;
 use hermod_domain::numbers::{Country, Mcc, Network};
-use hermod_domain::price::PriceEntry;
+use hermod_domain::price::{FoundPrice, PriceOwner};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -18,6 +22,8 @@ const MCC: &str = "mcc";
 pub(crate) const ONE_AREA: &str = "needs exactly one of prefix, network, mcc and country";
 /// Stands for every account.
 const EVERYONE: &str = "*";
+/// Before the name of the price list in the name of one of its prices. No account's name has a colon.
+const OF_LIST: &str = "list:";
 
 /// `ACCOUNT/SENDER`. An international number always has a plus.
 pub(crate) fn of_sender(account: Option<&str>, sender: &Sender) -> String {
@@ -37,11 +43,39 @@ pub(crate) fn of_route(account: Option<&str>, area: Option<Area>, sender: Option
     format!("{owner}{}{sender}", of_some_area(area))
 }
 
-/// `[ACCOUNT/]AREA[@FROM]`.
-pub(crate) fn of_price(account: Option<&str>, area: Option<Area>, from: Option<Timestamp>) -> String {
-    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
-    let from = from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default();
-    format!("{owner}{}{from}", of_some_area(area))
+/// `[ACCOUNT/]AREA[@FROM]`, `list:LIST/AREA[@FROM]`.
+pub(crate) fn of_price(
+    account: Option<&str>,
+    list: Option<&str>,
+    area: Option<Area>,
+    from: Option<Timestamp>,
+) -> String {
+    let owner = match (account, list) {
+        (_, Some(list)) => format!("{OF_LIST}{list}/"),
+        (Some(account), None) => format!("{account}/"),
+        (None, None) => String::new(),
+    };
+    format!("{owner}{}{}", of_some_area(area), since(from))
+}
+
+/// `CARRIER/AREA[:KIND][@FROM]`.
+pub(crate) fn of_cost(
+    carrier: &str,
+    area: Option<Area>,
+    sender_kind: Option<SenderClass>,
+    from: Option<Timestamp>,
+) -> String {
+    let sender_kind = sender_kind.map(|kind| format!(":{}", kind.as_str())).unwrap_or_default();
+    format!("{carrier}/{}{sender_kind}{}", of_some_area(area), since(from))
+}
+
+/// `USD-EUR[@FROM]`.
+pub(crate) fn of_exchange_rate(pair: CurrencyPair, from: Option<Timestamp>) -> String {
+    format!("{pair}{}", since(from))
+}
+
+fn since(from: Option<Timestamp>) -> String {
+    from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default()
 }
 
 /// `[ACCOUNT/]NUMBERS`, with a question mark for none.
@@ -99,7 +133,7 @@ impl NameForm {
 pub(crate) type ReadName = (String, Vec<(&'static str, String)>);
 
 /// Parses a name. Returns its canonical form and the fields that follow from it.
-pub(crate) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
+pub(crate) fn read(kind: Kind, name: &str) -> ProvisionResult<(String, Map<String, Value>)> {
     let (name, fields) = (kind.description().read_name)(name).ok_or_else(|| {
         let sentence = format!("is not a valid {kind} name: {}", kind.description().name_form.expected);
         ProvisionRefusal::about(&format!("\"{name}\""), sentence)
@@ -109,14 +143,46 @@ pub(crate) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
 }
 
 pub(crate) fn read_price(name: &str) -> Option<ReadName> {
+    read_since(name, |rest| match rest.strip_prefix(OF_LIST) {
+        // A list is named, with a slash after it.
+        Some(owned) => {
+            let (area, fields) = read_owned_area(owned, "price_list").filter(|_| owned.contains('/'))?;
+            Some((format!("{OF_LIST}{area}"), fields))
+        }
+        None => read_owned_area(rest, "account"),
+    })
+}
+
+pub(crate) fn read_cost(name: &str) -> Option<ReadName> {
+    read_since(name, |rest| {
+        let (owned, kind) = match rest.split_once(':') {
+            Some((owned, kind)) => (owned, Some(SenderClass::named(kind)?.as_str())),
+            None => (rest, None),
+        };
+        let (area, mut fields) = read_owned_area(owned, "carrier").filter(|_| owned.contains('/'))?;
+        fields.extend(kind.map(|kind| ("sender_kind", kind.to_owned())));
+        Some((format!("{area}{}", kind.map(|kind| format!(":{kind}")).unwrap_or_default()), fields))
+    })
+}
+
+pub(crate) fn read_exchange_rate(name: &str) -> Option<ReadName> {
+    read_since(name, |rest| {
+        let (base, quote) = rest.split_once('-')?;
+        let pair = CurrencyPair { base: Currency::parse(base).ok()?, quote: Currency::parse(quote).ok()? };
+        let fields = vec![("base", pair.base.to_string()), ("quote", pair.quote.to_string())];
+        Some((pair.to_string(), fields))
+    })
+}
+
+/// Reads a name and the time after its `@`, if it has one.
+fn read_since(name: &str, read: impl FnOnce(&str) -> Option<ReadName>) -> Option<ReadName> {
     let (rest, from) = match name.split_once('@') {
-        Some((rest, from)) => (rest, Some(values::when_shown(values::when_of(from)?))),
+        Some((rest, from)) => (rest, Some(values::when_of(from)?)),
         None => (name, None),
     };
-    let (text, mut fields) = read_owned_area(rest)?;
-    let since = from.as_ref().map(|from| format!("@{from}")).unwrap_or_default();
-    fields.extend(from.map(|from| ("from", from)));
-    Some((format!("{text}{since}"), fields))
+    let (text, mut fields) = read(rest)?;
+    fields.extend(from.map(|from| ("from", values::when_shown(from))));
+    Some((format!("{text}{}", since(from)), fields))
 }
 
 pub(crate) fn read_route(name: &str) -> Option<ReadName> {
@@ -124,16 +190,16 @@ pub(crate) fn read_route(name: &str) -> Option<ReadName> {
         Some((rest, sender)) => (rest, Some(plainly(&Sender::parse(sender).ok()?))),
         None => (name, None),
     };
-    let (text, mut fields) = read_owned_area(rest)?;
+    let (text, mut fields) = read_owned_area(rest, "account")?;
     let whose = sender.as_ref().map(|sender| format!("@{sender}")).unwrap_or_default();
     fields.extend(sender.map(|sender| ("sender", sender)));
     Some((format!("{text}{whose}"), fields))
 }
 
-/// `[ACCOUNT/]AREA`.
-fn read_owned_area(text: &str) -> Option<ReadName> {
-    let (account, what) = match text.split_once('/') {
-        Some((account, what)) => (Some(account.to_owned()), what),
+/// `[OWNER/]AREA`, where the owner is the value of this field.
+fn read_owned_area(text: &str, owner_field: &'static str) -> Option<ReadName> {
+    let (owner, what) = match text.split_once('/') {
+        Some((owner, what)) => (Some(owner.to_owned()), what),
         None => (None, text),
     };
     let (area, field) = if let Some(mcc) = what.strip_prefix(MCC) {
@@ -149,10 +215,10 @@ fn read_owned_area(text: &str) -> Option<ReadName> {
         let prefix = values::of_prefix(values::prefix_of(what).ok()?);
         (prefix.clone(), ("prefix", prefix))
     };
-    let owner = account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();
+    let before = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
     let mut fields = vec![field];
-    fields.extend(account.map(|account| ("account", account)));
-    Some((format!("{owner}{area}"), fields))
+    fields.extend(owner.map(|owner| (owner_field, owner)));
+    Some((format!("{before}{area}"), fields))
 }
 
 pub(crate) fn read_block(name: &str) -> Option<ReadName> {
@@ -160,7 +226,7 @@ pub(crate) fn read_block(name: &str) -> Option<ReadName> {
         Some((account, what)) => (Some(account.to_owned()), what),
         None => (None, name),
     };
-    let (field, numbers) = if let Some(list) = NumberList::named(what) {
+    let (field, numbers) = if let Some(list) = NumberList::parse(what) {
         ("list", BlockedNumbers::List(list))
     } else if what.contains('-') {
         ("range", BlockedNumbers::Range(NumberRange::parse(what).ok()?))
@@ -196,14 +262,28 @@ pub(crate) fn read_number(name: &str) -> Option<ReadName> {
 }
 
 /// Returns the canonical form of an entry's name.
-pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal> {
+pub fn canonical_name(kind: Kind, name: &str) -> ProvisionResult<String> {
     read(kind, name).map(|(name, _)| name)
 }
 
-/// Returns the name of a price, such as `shop/49@2027-01-01` or `US`.
-pub(crate) fn price_name(account: Option<&str>, price: &PriceEntry) -> String {
-    let from = (price.from != Timestamp::EPOCH).then_some(price.from);
-    of_price(account, Some(price.area), from)
+/// Returns the name of the price that was found for an account, such as `shop/49@2027-01-01` or `US`.
+pub(crate) fn price_name(account: &str, found: &FoundPrice<'_>, catalogue: &Catalogue) -> String {
+    let (account, list) = match found.owner {
+        PriceOwner::General => (None, None),
+        PriceOwner::List(list) => (None, catalogue.price_list_name(list)),
+        PriceOwner::Account => (Some(account), None),
+    };
+    of_price(account, list, Some(found.area), started(found.price.from))
+}
+
+/// Returns the name of a cost that was found for a carrier, such as `north/49@2027-01-01`.
+pub(crate) fn cost_name(carrier: &str, found: &FoundCost<'_>) -> String {
+    of_cost(carrier, Some(found.area), found.sender_kind, started(found.terms.from))
+}
+
+/// Returns the start that stands in a name; none of what always applied.
+fn started(from: Timestamp) -> Option<Timestamp> {
+    (from != Timestamp::EPOCH).then_some(from)
 }
 
 /// RFC 5321 section 4.5.3.1.3, without the angle brackets.

@@ -29,6 +29,19 @@ fn name_implies_its_key_fields() {
         "shop/mcc262@2026-01-01",
         r#"shop/mcc262@2026-01-01 {"account":"shop","from":"2026-01-01","mcc":"262"}"#,
     );
+    check(
+        Kind::Price,
+        "list:standard/de@2026-01-01",
+        r#"list:standard/DE@2026-01-01 {"country":"DE","from":"2026-01-01","price_list":"standard"}"#,
+    );
+    check(Kind::Cost, "north/49", r#"north/49 {"carrier":"north","prefix":"49"}"#);
+    check(
+        Kind::Cost,
+        "north/262-01:number@2026-01-01",
+        r#"north/262-01:number@2026-01-01 {"carrier":"north","from":"2026-01-01","network":"262-01","sender_kind":"number"}"#,
+    );
+    check(Kind::ExchangeRate, "USD-EUR", r#"USD-EUR {"base":"USD","quote":"EUR"}"#);
+    check(Kind::PriceList, "standard", r#"standard {"name":"standard"}"#);
     check(Kind::Block, "49900", r#"49900 {"prefix":"49900"}"#);
     check(Kind::Block, "shop/*", r#"shop/* {"account":"shop","prefix":"*"}"#);
     check(Kind::Block, "4990000-4990099", r#"4990000-4990099 {"range":"4990000-4990099"}"#);
@@ -70,6 +83,11 @@ fn invalid_name_is_rejected() {
         (Kind::Route, "49@not a name!"),
         (Kind::Price, "x"),
         (Kind::Price, "shop/"),
+        (Kind::Price, "list:49"),
+        (Kind::Cost, "49"),
+        (Kind::Cost, "north/49:any"),
+        (Kind::ExchangeRate, "EUR"),
+        (Kind::ExchangeRate, "EUR-XXQ"),
         (Kind::Price, "49@yesterday"),
         (Kind::Price, "mcc26"),
         (Kind::Price, "ZZ"),

@@ -59,7 +59,7 @@ impl Plan {
         let removed = self.removed.iter().filter(|row| row.kind == Kind::User.as_str()).map(|row| row.id);
         let disabled = |change: &&Change| {
             let is_disabled = |field: &FieldChange| field.field == "disabled" && field.after == true;
-            change.effect == Effect::Created || change.effect.fields().iter().any(is_disabled)
+            change.effect == Effect::Created || change.fields.iter().any(is_disabled)
         };
         let disabled = self.user_changes().filter(disabled);
         removed.chain(disabled.filter_map(|change| self.number(Kind::User, &change.name))).collect()
@@ -67,7 +67,7 @@ impl Plan {
 
     /// Returns the users who are in further accounts, or have another role in one, after this plan.
     pub(crate) fn users_with_other_roles(&self) -> Vec<u32> {
-        let changed = self.user_changes().filter(|change| change.effect.fields().iter().any(has_other_roles));
+        let changed = self.user_changes().filter(|change| change.fields.iter().any(has_other_roles));
         changed.filter_map(|change| self.number(Kind::User, &change.name)).collect()
     }
 
@@ -85,34 +85,48 @@ fn has_other_roles(field: &FieldChange) -> bool {
     field.field == "accounts" && !field.after.as_array().into_iter().flatten().all(is_known)
 }
 
-/// The change of one entry.
-#[derive(Clone, Debug, PartialEq)]
+// The change of one entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ChangeView)]
 pub struct Change {
+    #[schema(value_type = String, examples("account"))]
     pub kind: Kind,
+    #[schema(examples("shop"))]
     pub name: String,
     pub effect: Effect,
-    /// Fields that keep their stored value: they were changed since the file was last applied, and the file did not
-    /// change them.
+    /// The updated fields.
+    pub fields: Vec<FieldChange>,
+    /// Fields of the file that were not applied because they were changed since the file was last applied. Apply it with
+    /// `force=true` to overwrite them.
     pub left: Vec<FieldLeft>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+impl Change {
+    /// A change that has no fields to list.
+    pub(crate) fn of(kind: Kind, name: String, effect: Effect) -> Change {
+        Change { kind, name, effect, fields: Vec::new(), left: Vec::new() }
+    }
+}
+
+/// What happened to an entry. `absent`: it was to be removed and did not exist. `left`: it was removed or created again
+/// since the file was last applied, and stays that way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = EffectView, examples("updated"))]
 pub enum Effect {
     Created,
-    Updated(Vec<FieldChange>),
+    Updated,
     Same,
     Removed,
-    /// To be removed, but it does not exist.
     Absent,
-    /// Not touched: it was removed or created again since the file was last applied.
     Left,
 }
 
 impl Effect {
-    pub const fn as_str(&self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Effect::Created => "created",
-            Effect::Updated(_) => "updated",
+            Effect::Updated => "updated",
             Effect::Same => "same",
             Effect::Removed => "removed",
             Effect::Absent => "absent",
@@ -121,18 +135,8 @@ impl Effect {
     }
 
     /// Whether the stored data changes.
-    pub const fn is_change(&self) -> bool {
-        match self {
-            Effect::Created | Effect::Updated(_) | Effect::Removed => true,
-            Effect::Same | Effect::Absent | Effect::Left => false,
-        }
-    }
-
-    pub fn fields(&self) -> &[FieldChange] {
-        match self {
-            Effect::Updated(fields) => fields,
-            Effect::Created | Effect::Same | Effect::Removed | Effect::Absent | Effect::Left => &[],
-        }
+    pub const fn is_change(self) -> bool {
+        matches!(self, Effect::Created | Effect::Updated | Effect::Removed)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::entry::mentioned_fields::Mentioned;
 use crate::entry::plan::{Change, Effect, FieldLeft};
 use crate::entry::{documents, names};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::SenderState;
 use serde_json::{Map, Value, json};
 
@@ -30,11 +30,7 @@ struct Comparison {
 impl Draft<'_> {
     /// Applies the changed fields of a file's entry, or creates the entry. An entry that was removed since the file
     /// was last applied is not created again unless the file changed it.
-    pub(crate) fn bring<T: FileEntry>(
-        &mut self,
-        wanted: &T,
-        mentioned: &Mentioned,
-    ) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn bring<T: FileEntry>(&mut self, wanted: &T, mentioned: &Mentioned) -> ProvisionResult<()> {
         let name = wanted.name();
         self.see(T::KIND, &name)?;
         let last = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
@@ -69,7 +65,7 @@ impl Draft<'_> {
     }
 
     /// Removes an entry that the file removes. An entry created again since then stays.
-    pub(crate) fn bring_removal(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+    pub(crate) fn bring_removal(&mut self, kind: Kind, name: &str) -> ProvisionResult<()> {
         let (name, _) = names::read(kind, name)?;
         let removed_before = self.last_applied.of(kind, &name).is_some_and(|last| last.removed);
         if removed_before && !self.force && self.has(kind, &name) {
@@ -140,7 +136,7 @@ impl Draft<'_> {
         wanted: &T,
         mut fields: Map<String, Value>,
         with_secret: bool,
-    ) -> Result<T, ProvisionRefusal> {
+    ) -> ProvisionResult<T> {
         if let Some(field) = T::SECRET {
             fields.remove(field);
             let given = wanted.secret().filter(|_| with_secret);
@@ -182,11 +178,11 @@ impl Draft<'_> {
     pub(crate) fn leave_blocked(&mut self, name: String) {
         let [stored, file] = [SenderState::Blocked, SenderState::Approved].map(|state| json!(state));
         let left = vec![FieldLeft { field: "state".to_owned(), stored, file }];
-        self.changes.push(Change { kind: Kind::Sender, name, effect: Effect::Same, left });
+        self.changes.push(Change { left, ..Change::of(Kind::Sender, name, Effect::Same) });
     }
 
     fn leave_entry(&mut self, kind: Kind, name: String) {
-        self.changes.push(Change { kind, name, effect: Effect::Left, left: Vec::new() });
+        self.changes.push(Change::of(kind, name, Effect::Left));
     }
 }
 

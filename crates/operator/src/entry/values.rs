@@ -40,8 +40,15 @@ pub(crate) fn number_prefix_of(text: &str) -> Result<Prefix, String> {
     }
 }
 
-pub(crate) fn number_prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prefix>, D::Error> {
-    number_prefix_of(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+/// Reads a prefix that may be a whole number, with or without a plus.
+pub(crate) mod number_prefix {
+    use super::*;
+
+    pub(crate) use super::prefix::serialize;
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Prefix>, D::Error> {
+        number_prefix_of(&String::deserialize(text)?).map(Some).map_err(D::Error::custom)
+    }
 }
 
 pub(crate) fn number_list<'de, D: Deserializer<'de>>(
@@ -49,18 +56,22 @@ pub(crate) fn number_list<'de, D: Deserializer<'de>>(
 ) -> Result<Option<NumberList>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let known = || NumberList::ALL.map(NumberList::as_str).join(", ");
-    let list = NumberList::named(&text);
+    let list = NumberList::parse(&text);
     list.map(Some)
         .ok_or_else(|| D::Error::custom(format!("\"{text}\" is no built-in list; there is {}", known())))
 }
 
-/// `*` is every number.
-pub(crate) fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prefix>, D::Error> {
-    prefix_of(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
-}
+/// Reads and writes a prefix. `*` is every number.
+pub(crate) mod prefix {
+    use super::*;
 
-pub(crate) fn prefix_text<S: Serializer>(prefix: &Option<Prefix>, serializer: S) -> Result<S::Ok, S::Error> {
-    prefix.map(of_prefix).serialize(serializer)
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Prefix>, D::Error> {
+        prefix_of(&String::deserialize(text)?).map(Some).map_err(D::Error::custom)
+    }
+
+    pub(crate) fn serialize<S: Serializer>(prefix: &Option<Prefix>, to: S) -> Result<S::Ok, S::Error> {
+        prefix.map(of_prefix).serialize(to)
+    }
 }
 
 /// Parses an MCC, quoted or as a number.
@@ -128,9 +139,17 @@ impl Visitor<'_> for TextOrNumber {
 pub(crate) const WHEN_FORM: &str =
     "a day such as 2026-01-31 (it begins at midnight UTC) or a time such as 2026-01-31T12:00:00Z";
 
-/// Parses a day or a time with its offset, quoted or as a TOML date.
-pub(crate) fn when<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    deserializer.deserialize_any(When).map(Some)
+/// Reads and writes a day, or a time with its offset, quoted or as a TOML date.
+pub(crate) mod when {
+    use super::*;
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
+        text.deserialize_any(When).map(Some)
+    }
+
+    pub(crate) fn serialize<S: Serializer>(when: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+        when.map(when_shown).serialize(to)
+    }
 }
 
 struct When;
@@ -164,10 +183,6 @@ pub(crate) fn when_of(text: &str) -> Option<Timestamp> {
 pub(crate) fn when_shown(when: Timestamp) -> String {
     let day = when.day();
     if day.start() == when { day.to_string() } else { when.to_iso() }
-}
-
-pub(crate) fn when_text<S: Serializer>(when: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    when.map(when_shown).serialize(serializer)
 }
 
 /// Parses addresses and networks.

@@ -1,8 +1,8 @@
 //! Entries of the catalogue (accounts, routes, prices, ...) and the result of changing them.
 
-use crate::entry::plan::{Change, Effect, FieldChange, FieldLeft, Made};
+use crate::entry::plan::{Change, Effect, Made};
 use crate::kind::Kind;
-use crate::views::paging::{Limit, Paged};
+use crate::views::paging::{Limit, paged};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -82,13 +82,7 @@ pub struct EntryView {
     pub entry: Fields,
 }
 
-impl Paged for EntryView {
-    type Cursor = String;
-
-    fn cursor(&self) -> String {
-        self.name.clone()
-    }
-}
+paged!(EntryView, String, |row| row.name.clone());
 
 /// A saved entry and what the request changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -105,39 +99,11 @@ pub struct AppliedView {
     /// Whether this is only what would change.
     #[schema(examples(false))]
     pub dry_run: bool,
-    pub changes: Vec<ChangeView>,
+    pub changes: Vec<Change>,
     /// Generated secrets. They cannot be read again.
     pub secrets: Vec<SecretView>,
     /// Entries that were saved and have no effect, such as a price that matches no number, and nodes that did not unbind.
     pub warnings: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ChangeView {
-    #[schema(examples("account"))]
-    pub kind: String,
-    #[schema(examples("shop"))]
-    pub name: String,
-    pub effect: EffectView,
-    /// The updated fields.
-    pub fields: Vec<FieldChange>,
-    /// Fields of the file that were not applied because they were changed since the file was last applied. Apply it with
-    /// `force=true` to overwrite them.
-    pub left: Vec<FieldLeft>,
-}
-
-/// What happened to an entry. `absent`: it was to be removed and did not exist. `left`: it was removed or created again
-/// since the file was last applied, and stays that way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(examples("updated"))]
-pub enum EffectView {
-    Created,
-    Updated,
-    Same,
-    Removed,
-    Absent,
-    Left,
 }
 
 /// A generated secret and what it belongs to.
@@ -158,7 +124,7 @@ impl AppliedView {
     ) -> AppliedView {
         AppliedView {
             dry_run,
-            changes: changes.into_iter().map(ChangeView::from).collect(),
+            changes,
             secrets: secrets.into_iter().map(SecretView::from).collect(),
             warnings,
         }
@@ -166,34 +132,14 @@ impl AppliedView {
 
     /// Whether an entry of this kind and name was created.
     pub fn has_created(&self, kind: Kind, name: &str) -> bool {
-        let created = |change: &ChangeView| {
-            change.kind == kind.as_str() && change.name == name && change.effect == EffectView::Created
-        };
+        let created =
+            |change: &Change| change.kind == kind && change.name == name && change.effect == Effect::Created;
         self.changes.iter().any(created)
     }
 
     /// Whether anything is stored differently now.
     pub fn has_changes(&self) -> bool {
-        let is_change = |change: &ChangeView| match change.effect {
-            EffectView::Created | EffectView::Updated | EffectView::Removed => true,
-            EffectView::Same | EffectView::Absent | EffectView::Left => false,
-        };
-        !self.dry_run && self.changes.iter().any(is_change)
-    }
-}
-
-impl From<Change> for ChangeView {
-    fn from(Change { kind, name, effect, left }: Change) -> ChangeView {
-        let fields = effect.fields().to_vec();
-        let effect = match effect {
-            Effect::Created => EffectView::Created,
-            Effect::Updated(_) => EffectView::Updated,
-            Effect::Same => EffectView::Same,
-            Effect::Removed => EffectView::Removed,
-            Effect::Absent => EffectView::Absent,
-            Effect::Left => EffectView::Left,
-        };
-        ChangeView { kind: kind.as_str().to_owned(), name, effect, fields, left }
+        !self.dry_run && self.changes.iter().any(|change| change.effect.is_change())
     }
 }
 

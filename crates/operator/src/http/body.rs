@@ -2,7 +2,7 @@
 
 use crate::entry::views::Fields;
 use crate::http::json::parse_object;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
@@ -34,7 +34,7 @@ pub(crate) async fn gather(
     bytes_max: usize,
     clock: &Clock,
     memory: &mut Reservation,
-) -> Result<Bytes, OperatorRefusal> {
+) -> Result<Bytes> {
     let mut whole = BytesMut::new();
     let keep = |chunk: &Bytes| {
         let length = whole.len().saturating_add(chunk.len());
@@ -60,11 +60,7 @@ pub(crate) async fn discard(body: Body, clock: &Clock) {
 
 /// Passes every chunk to `keep`. After `keep` failed, reads and discards the rest, so that the sender reads the error
 /// response.
-async fn read(
-    mut body: Body,
-    clock: &Clock,
-    mut keep: impl FnMut(&Bytes) -> Result<(), OperatorRefusal>,
-) -> Result<(), OperatorRefusal> {
+async fn read(mut body: Body, clock: &Clock, mut keep: impl FnMut(&Bytes) -> Result<()>) -> Result<()> {
     let broken = |what: &str| OperatorRefusal::InvalidJson(what.to_owned());
     let (mut kept, mut seen) = (Ok(()), 0_usize);
     let mut overdue = std::pin::pin!(clock.sleep(BODY_WAIT_MAX));
@@ -104,7 +100,7 @@ pub(crate) struct RawBody {
 }
 
 impl RawBody {
-    pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<RawBody, OperatorRefusal> {
+    pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<RawBody> {
         // The guard has read the body already, so this neither waits nor fails.
         let read = body.collect().await.map_err(|_| OperatorRefusal::Failed)?;
         Ok(RawBody { content_type: content_type(headers), bytes: read.to_bytes() })
@@ -118,18 +114,18 @@ impl RawBody {
         self.content_type.as_deref() == Some(content_type)
     }
 
-    pub(crate) fn object(&self) -> Result<Fields, OperatorRefusal> {
+    pub(crate) fn object(&self) -> Result<Fields> {
         self.expect_json(&[JSON])?;
         parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
     }
 
-    pub(crate) fn patch(&self) -> Result<Fields, OperatorRefusal> {
+    pub(crate) fn patch(&self) -> Result<Fields> {
         self.expect_json(&[JSON, MERGE_PATCH])?;
         parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
     }
 
     /// Parses one JSON object. A list would be read as the values of its fields.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T> {
         self.expect_json(&[JSON])?;
         if self.bytes.trim_ascii_start().starts_with(b"[") {
             return Err(OperatorRefusal::InvalidJson("it is a list, and must be an object".to_owned()));
@@ -137,7 +133,7 @@ impl RawBody {
         serde_json::from_slice(&self.bytes).map_err(|error| OperatorRefusal::InvalidJson(error.to_string()))
     }
 
-    pub(crate) fn text(&self) -> Result<&str, OperatorRefusal> {
+    pub(crate) fn text(&self) -> Result<&str> {
         let text = std::str::from_utf8(&self.bytes);
         text.map_err(|_| OperatorRefusal::InvalidToml("the body is not UTF-8".to_owned()))
     }
@@ -146,7 +142,7 @@ impl RawBody {
         &self.bytes
     }
 
-    fn expect_json(&self, accepted: &[&str]) -> Result<(), OperatorRefusal> {
+    fn expect_json(&self, accepted: &[&str]) -> Result<()> {
         if accepted.iter().any(|content_type| self.is(content_type)) {
             return Ok(());
         }

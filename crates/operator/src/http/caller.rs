@@ -1,7 +1,7 @@
 //! Who calls the operator API: what the role permits, what of a response is masked, and the reason that was given for seeing it.
 
 use crate::input::words;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::masking::Masking;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
@@ -27,7 +27,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Checks that the caller has the permission that a route needs, and may give the reason that the request gives.
-    pub(crate) fn admit(head: &Parts, least: OperatorPermission) -> Result<Caller, OperatorRefusal> {
+    pub(crate) fn admit(head: &Parts, least: OperatorPermission) -> Result<Caller> {
         let holder = head.extensions.get::<TokenHolder>().cloned().ok_or(OperatorRefusal::InvalidToken)?;
         let request = format!("{} {}", head.method, hide_numbers(&decoded(head.uri.path())));
         let caller = Caller { holder, request, reason: reason_in(&head.headers)? };
@@ -46,7 +46,7 @@ impl Caller {
     }
 
     /// Fails if the role does not have the permission.
-    pub(crate) fn expect(&self, permission: OperatorPermission) -> Result<(), OperatorRefusal> {
+    pub(crate) fn expect(&self, permission: OperatorPermission) -> Result<()> {
         if self.may(permission) {
             return Ok(());
         }
@@ -90,7 +90,7 @@ pub(crate) fn decoded(path: &str) -> String {
     pairs.pop().map(|(_, path)| path).unwrap_or_default()
 }
 
-fn reason_in(headers: &HeaderMap) -> Result<Option<String>, OperatorRefusal> {
+fn reason_in(headers: &HeaderMap) -> Result<Option<String>> {
     let mut given = headers.get_all(REASON).iter();
     let (reason, further) = (given.next(), given.next());
     let Some(reason) = reason else { return Ok(None) };

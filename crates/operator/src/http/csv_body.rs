@@ -4,7 +4,7 @@ use crate::csv_table::CsvFile;
 use crate::http::response::CSV;
 use crate::http::routes::text;
 use crate::http::use_case::{Call, Described, Input, OfRequest};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{ContentBuilder, Required};
 
@@ -18,7 +18,7 @@ impl Input<OfRequest> for CsvFile {
         described.errors.extend(["INVALID_CONTENT_TYPE", "INVALID_CSV", "BODY_TOO_LARGE"]);
     }
 
-    fn take(call: &mut Call) -> Result<Box<CsvFile>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<CsvFile>> {
         let body = call.body();
         if body.is(CSV) {
             return Ok(Box::new(CsvFile(body.bytes().clone())));

@@ -3,7 +3,7 @@
 
 use crate::http::OperatorApi;
 use crate::http::body::{bytes_max, discard, gather};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -11,9 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hermod_gateway::gateway::SignInKey;
-use hermod_gateway::http::Source;
 use hermod_gateway::http::framing::{self, FramingRefusal};
-use hermod_gateway::http::{names_this_machine, request_id, source_of};
+use hermod_gateway::http::{Source, names_this_machine, request_id, source_of};
 use hermod_gateway::secrets::operator_token::TokenHolder;
 use metrics::counter;
 use std::sync::Arc;
@@ -81,7 +80,7 @@ pub(crate) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request,
 }
 
 /// Checks the framing of requests from the network. Requests of this process are not checked.
-fn framed(source: Option<Source>, head: &Parts) -> Result<(), OperatorRefusal> {
+fn framed(source: Option<Source>, head: &Parts) -> Result<()> {
     if source.is_none() {
         return Ok(());
     }
@@ -95,7 +94,7 @@ enum Admitted {
     OpenPath,
 }
 
-fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admitted, OperatorRefusal> {
+fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admitted> {
     if !api.reach.admits(source, names_this_machine(&head.uri, &head.headers)) {
         return Err(OperatorRefusal::NotFromHere);
     }

@@ -22,7 +22,7 @@ use crate::http::OperatorApi;
 use crate::http::body::RawBody;
 use crate::http::caller::{Caller, decoded};
 use crate::kind::Kind;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::masking::{MASKED_TYPES, REASON_GIVEN};
 use crate::views::{Created, JsonBody};
 use axum::Json;
@@ -33,8 +33,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermod_domain::phone::hide_numbers;
 use hermod_gateway::gateway::Gateway;
-use hermod_gateway::http::Reach;
-use hermod_gateway::http::{names_this_machine, source_of};
+use hermod_gateway::http::{Reach, names_this_machine, source_of};
 use hermod_gateway::secrets::operator_token::TokenHolder;
 use hermod_store::Store;
 use serde::Serialize;
@@ -59,18 +58,18 @@ pub(crate) const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON",
 /// A function that a route can name. `Types` stands for the types of its arguments and of its result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the use case of a route",
-    note = "its arguments must be of the kinds listed in `use_case.rs`, and its result `Result<View, OperatorRefusal>`"
+    note = "its arguments must be of the kinds listed in `use_case.rs`, and its result `Result<View>`"
 )]
 pub(crate) trait UseCase<Types>: Copy + Send + Sync + 'static {
     fn describe(self, described: &mut Described);
-    fn run(self, call: Call) -> impl Future<Output = Result<Response, OperatorRefusal>> + Send;
+    fn run(self, call: Call) -> impl Future<Output = Result<Response>> + Send;
 }
 
 /// A function that can be called with these arguments, however long the request lives that they borrow from. `How` is
 /// [`Asynchronous`] for an async function and [`Synchronous`] for any other.
 pub(crate) trait Run<Arguments, How> {
     type View;
-    type Running: Future<Output = Result<Self::View, OperatorRefusal>> + Send;
+    type Running: Future<Output = Result<Self::View>> + Send;
 
     fn run(self, arguments: Arguments) -> Self::Running;
 }
@@ -83,7 +82,7 @@ macro_rules! use_case {
         impl<F, Running, View, $($Arg),*> Run<($($Arg,)*), Asynchronous> for F
         where
             F: FnOnce($($Arg),*) -> Running,
-            Running: Future<Output = Result<View, OperatorRefusal>> + Send,
+            Running: Future<Output = Result<View>> + Send,
         {
             type View = View;
             type Running = Running;
@@ -95,10 +94,10 @@ macro_rules! use_case {
 
         impl<F, View: Send, $($Arg),*> Run<($($Arg,)*), Synchronous> for F
         where
-            F: FnOnce($($Arg),*) -> Result<View, OperatorRefusal>,
+            F: FnOnce($($Arg),*) -> Result<View>,
         {
             type View = View;
-            type Running = Ready<Result<View, OperatorRefusal>>;
+            type Running = Ready<Result<View>>;
 
             fn run(self, ($($arg,)*): ($($Arg,)*)) -> Self::Running {
                 ready(self($($arg),*))
@@ -118,7 +117,7 @@ macro_rules! use_case {
                 View::describe(described);
             }
 
-            async fn run(self, mut call: Call) -> Result<Response, OperatorRefusal> {
+            async fn run(self, mut call: Call) -> Result<Response> {
                 $(let $arg = $Arg::take(&mut call)?;)*
                 // An error means that nothing was changed, so the reason of a change is noted before it.
                 if call.is_change() {
@@ -150,7 +149,7 @@ pub(crate) trait Argument<Via> {
     type Value<'a>: Send;
 
     fn describe(described: &mut Described);
-    fn take(call: &mut Call) -> Result<(Self::Source, Self::Owned), OperatorRefusal>;
+    fn take(call: &mut Call) -> Result<(Self::Source, Self::Owned)>;
     fn value(source: &Self::Source, owned: Self::Owned) -> Self::Value<'_>;
 }
 
@@ -166,7 +165,7 @@ impl<T: Input<Via> + ?Sized, Via> Argument<ByReference<Via>> for &'static T {
         T::describe(described);
     }
 
-    fn take(call: &mut Call) -> Result<(T::Pointer, ()), OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<(T::Pointer, ())> {
         Ok((T::take(call)?, ()))
     }
 
@@ -184,7 +183,7 @@ impl<T: Input<Via, Pointer = Box<T>>, Via> Argument<ByValue<Via>> for T {
         T::describe(described);
     }
 
-    fn take(call: &mut Call) -> Result<((), T), OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<((), T)> {
         Ok(((), *T::take(call)?))
     }
 
@@ -194,7 +193,7 @@ impl<T: Input<Via, Pointer = Box<T>>, Via> Argument<ByValue<Via>> for T {
 }
 
 /// Writes the reason of a request into the audit log.
-async fn note(reason: Option<Store>) -> Result<(), OperatorRefusal> {
+async fn note(reason: Option<Store>) -> Result<()> {
     match reason {
         Some(audited) => Ok(audited.note_in_audit_log().await?),
         None => Ok(()),
@@ -217,7 +216,7 @@ impl Call {
         caller: Caller,
         mut head: Parts,
         body: Body,
-    ) -> Result<Call, OperatorRefusal> {
+    ) -> Result<Call> {
         let names = RawPathParams::from_request_parts(&mut head, &()).await;
         let names = names.map_err(|_| OperatorRefusal::no_path())?;
         let names = names.iter().map(|(_, name)| name.to_owned()).collect();
@@ -274,7 +273,7 @@ impl Call {
 
     /// Rejects requests but those of this process and of direct callers on this machine, also where others may use the
     /// operator API.
-    pub(crate) fn expect_local(&self) -> Result<(), OperatorRefusal> {
+    pub(crate) fn expect_local(&self) -> Result<()> {
         let head = &self.head;
         let source = source_of(&head.extensions, &head.headers);
         let is_named = names_this_machine(&head.uri, &head.headers);
@@ -284,7 +283,7 @@ impl Call {
         Err(OperatorRefusal::NotFromHere)
     }
 
-    fn next_name(&mut self) -> Result<String, OperatorRefusal> {
+    fn next_name(&mut self) -> Result<String> {
         self.names.pop_front().ok_or_else(OperatorRefusal::no_path)
     }
 }
@@ -295,7 +294,7 @@ pub(crate) trait Input<Via>: Send + Sync + 'static {
     type Pointer: Deref<Target = Self> + Send + Sync;
 
     fn describe(_: &mut Described) {}
-    fn take(call: &mut Call) -> Result<Self::Pointer, OperatorRefusal>;
+    fn take(call: &mut Call) -> Result<Self::Pointer>;
 }
 
 pub(crate) struct OfRequest;
@@ -306,7 +305,7 @@ pub(crate) struct InOptionalBody;
 impl Input<OfRequest> for Gateway {
     type Pointer = Arc<Gateway>;
 
-    fn take(call: &mut Call) -> Result<Arc<Gateway>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Arc<Gateway>> {
         Ok(call.api.gateway.clone())
     }
 }
@@ -314,7 +313,7 @@ impl Input<OfRequest> for Gateway {
 impl Input<OfRequest> for Arc<Gateway> {
     type Pointer = Box<Arc<Gateway>>;
 
-    fn take(call: &mut Call) -> Result<Box<Arc<Gateway>>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Arc<Gateway>>> {
         Ok(Box::new(call.api.gateway.clone()))
     }
 }
@@ -322,7 +321,7 @@ impl Input<OfRequest> for Arc<Gateway> {
 impl Input<OfRequest> for Acting {
     type Pointer = Box<Acting>;
 
-    fn take(call: &mut Call) -> Result<Box<Acting>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Acting>> {
         Ok(Box::new(call.acting()))
     }
 }
@@ -331,7 +330,7 @@ impl Input<OfRequest> for Acting {
 impl Input<OfRequest> for Caller {
     type Pointer = Box<Caller>;
 
-    fn take(call: &mut Call) -> Result<Box<Caller>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Caller>> {
         Ok(Box::new(call.caller.clone()))
     }
 }
@@ -343,7 +342,7 @@ impl Input<OfRequest> for str {
         described.names += 1;
     }
 
-    fn take(call: &mut Call) -> Result<String, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<String> {
         call.next_name()
     }
 }
@@ -355,7 +354,7 @@ impl Input<OfRequest> for u64 {
         described.names += 1;
     }
 
-    fn take(call: &mut Call) -> Result<Box<u64>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<u64>> {
         call.next_name()?.parse().map(Box::new).map_err(|_| OperatorRefusal::no_path())
     }
 }
@@ -364,10 +363,10 @@ impl Input<OfRequest> for u64 {
 impl Input<OfRequest> for Kind {
     type Pointer = Box<Kind>;
 
-    fn take(call: &mut Call) -> Result<Box<Kind>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Kind>> {
         let first = call.head.uri.path().split('/').nth(1).unwrap_or_default();
         let first = first.strip_suffix(".csv").unwrap_or(first);
-        let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == first);
+        let kind = Kind::ALL.into_iter().find(|kind| kind.path() == first);
         kind.map(Box::new).ok_or_else(OperatorRefusal::no_path)
     }
 }
@@ -383,7 +382,7 @@ impl<T: IntoParams + DeserializeOwned + Send + Sync + 'static> Input<InQuery> fo
         described.errors.push("INVALID_FIELD");
     }
 
-    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<T>> {
         let query = Query::try_from_uri(&call.head.uri);
         query.map(|Query(query)| Box::new(query)).map_err(|error| {
             let cause = error.body_text();
@@ -399,7 +398,7 @@ impl<T: JsonBody> Input<InBody> for T {
         described.add_body::<T>(Required::True);
     }
 
-    fn take(call: &mut Call) -> Result<Box<T>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<T>> {
         call.body.json().map(Box::new)
     }
 }
@@ -412,7 +411,7 @@ impl<T: JsonBody> Input<InOptionalBody> for Option<T> {
         described.add_body::<T>(Required::False);
     }
 
-    fn take(call: &mut Call) -> Result<Box<Option<T>>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Option<T>>> {
         let body = &call.body;
         let given = if body.is_empty() { None } else { Some(body.json()?) };
         Ok(Box::new(given))
@@ -428,7 +427,7 @@ impl Input<OfRequest> for Fields {
     }
 
     /// Fails if the caller may not change one of the fields.
-    fn take(call: &mut Call) -> Result<Box<Fields>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Fields>> {
         let kind = <Kind as Input<OfRequest>>::take(call)?;
         let fields = if call.head.method == Method::PATCH { call.body.patch() } else { call.body.object() }?;
         let mut needed = fields.keys().filter_map(|field| kind.field_changed_with(field));

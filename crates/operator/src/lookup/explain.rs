@@ -1,19 +1,23 @@
 //! Explains a route: which route a message takes, why the others are not taken, and the state of its carriers.
 
-use crate::entry::names::{of_area, of_route};
+use crate::entry::names::{cost_name, of_area, of_route};
 use crate::find::{carrier_name, find_account};
 use crate::lookup::views::{CarrierCandidateView, ExplanationView, InDoubtView, RouteCandidateView};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
+use crate::views::amount::Amount;
 use hermod_domain::area::Area;
 use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
+use hermod_domain::cost::{CostTerms, FoundCost, SenderClass};
 use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::route::{
     CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope,
 };
 use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 
 /// Account ids begin at 1, so no account has this one.
@@ -30,11 +34,7 @@ pub(crate) struct Question {
 }
 
 /// Explains the route of a message. `running` says whether this process has links, so that carriers' health is known.
-pub(crate) fn explain(
-    gateway: &Gateway,
-    question: &Question,
-    running: bool,
-) -> Result<ExplanationView, OperatorRefusal> {
+pub(crate) fn explain(gateway: &Gateway, question: &Question, running: bool) -> Result<ExplanationView> {
     let Question { to, account, from } = question;
     let account = account.as_deref().map(|name| find_account(gateway, name)).transpose()?;
     let catalogue = gateway.catalogue();
@@ -50,6 +50,7 @@ pub(crate) fn explain(
         to: *to,
         destination: Numbers::embedded().find(*to),
     };
+    let costing = Costing::of(&catalogue, account, &sending, gateway.clock.now());
     let considered = catalogue.routes().explain(&sending, &health);
     let taken = catalogue.routes().serving(&sending);
     let chosen = considered.carriers.iter().find(|one| one.decision == CarrierDecision::Chosen);
@@ -66,8 +67,43 @@ pub(crate) fn explain(
         in_doubt: in_doubt.map(InDoubtView::from),
         fail_over_refusals: taken.is_some_and(|(_, route)| route.fails_over_refusals()),
         routes: considered.routes.iter().map(|looked| route_candidate(&catalogue, looked)).collect(),
-        carriers: considered.carriers.iter().map(|one| carrier_candidate(&catalogue, one, running)).collect(),
+        carriers: considered.carriers.iter().map(|one| carrier_candidate(&costing, one, running)).collect(),
     })
+}
+
+/// What carriers ask for a part of a message, and what the account pays for it.
+struct Costing<'a> {
+    catalogue: &'a Catalogue,
+    sending: &'a RouteQuery<'a>,
+    now: Timestamp,
+    price: Option<(Money, Currency)>,
+}
+
+impl Costing<'_> {
+    fn of<'a>(
+        catalogue: &'a Catalogue,
+        account: Option<AccountId>,
+        sending: &'a RouteQuery<'a>,
+        now: Timestamp,
+    ) -> Costing<'a> {
+        let price = account.and_then(|account| catalogue.account(account)).and_then(|view| {
+            let found = view.prices().find(sending.to, &sending.destination, now)?;
+            Some((found.price.value?, view.account.currency))
+        });
+        Costing { catalogue, sending, now, price }
+    }
+
+    fn cost(&self, carrier: CarrierId) -> Option<FoundCost<'_>> {
+        let RouteQuery { from, to, destination, .. } = self.sending;
+        self.catalogue.costs().find(carrier, *to, destination, SenderClass::of(from), self.now)
+    }
+
+    /// Returns what remains of the price of a part.
+    fn margin(&self, terms: &CostTerms) -> Option<Money> {
+        let (price, currency) = self.price?;
+        let rates = self.catalogue.exchange_rates();
+        price.checked_sub(rates.convert(terms.per_part, terms.currency, currency, self.now)?)
+    }
 }
 
 /// Returns a sender that no route names.
@@ -138,7 +174,7 @@ fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCand
     }
 }
 
-fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bool) -> CarrierCandidateView {
+fn carrier_candidate(costing: &Costing<'_>, one: &ConsideredCarrier, running: bool) -> CarrierCandidateView {
     let why = match (one.decision, one.health) {
         _ if !running && one.health == Health::Up => match one.decision {
             CarrierDecision::Chosen => "is used if a link is bound; unknown, because no gateway runs here",
@@ -178,8 +214,15 @@ fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bo
         }
     };
     let health = (running || one.health != Health::Up).then_some(one.health);
+    let carrier = carrier_name(costing.catalogue, one.candidate.carrier);
+    let found = costing.cost(one.candidate.carrier);
+    let terms = found.and_then(|found| found.terms.value);
     CarrierCandidateView {
-        carrier: carrier_name(catalogue, one.candidate.carrier),
+        cost: terms.map(|terms| Amount(terms.per_part)),
+        cost_currency: terms.map(|terms| terms.currency.to_string()),
+        cost_entry: found.map(|found| cost_name(&carrier, &found)),
+        margin: terms.and_then(|terms| costing.margin(&terms)).map(Amount),
+        carrier,
         priority: one.candidate.priority,
         weight: one.candidate.weight,
         health: health.map(|health| health.as_str().to_owned()),

@@ -7,7 +7,7 @@ pub mod views;
 use crate::http::routes::{Routes, doc};
 use crate::http::use_case::{Call, Input, OfRequest};
 use crate::lookup::use_cases::{HasLinks, explain_route, list_errors, look_up_number};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::operator_role::OperatorPermission;
 
 pub(crate) fn routes(routes: &mut Routes) {
@@ -39,7 +39,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 impl Input<OfRequest> for HasLinks {
     type Pointer = Box<HasLinks>;
 
-    fn take(call: &mut Call) -> Result<Box<HasLinks>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<HasLinks>> {
         Ok(Box::new(HasLinks(call.has_links())))
     }
 }

@@ -6,14 +6,13 @@ use crate::input::{number, sender};
 use crate::lookup::explain::{Question, explain};
 use crate::lookup::views::{ErrorView, ErrorsView, ExplainQuery, ExplanationView, LookupQuery, LookupView};
 use crate::money::use_cases::account_balance;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::amount::Amount;
 use hermod_domain::catalogue::{AccountView, Countries, SenderStatus};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::price::{FoundPrice, PriceQuery};
 use hermod_domain::refusal::Refusal;
 use hermod_domain::refusal::published::PUBLISHED;
 use hermod_domain::traffic::{Daily, enforced_daily};
@@ -28,7 +27,7 @@ pub fn explain_route(
     gateway: &Gateway,
     query: ExplainQuery,
     HasLinks(running): HasLinks,
-) -> Result<ExplanationView, OperatorRefusal> {
+) -> Result<ExplanationView> {
     let ExplainQuery { to, account, from } = query;
     let from = from.as_deref().map(sender).transpose()?;
     explain(gateway, &Question { to: number(&to)?, account, from }, running)
@@ -40,7 +39,7 @@ pub async fn look_up_number(
     text: &str,
     query: LookupQuery,
     HasLinks(running): HasLinks,
-) -> Result<LookupView, OperatorRefusal> {
+) -> Result<LookupView> {
     let LookupQuery { account, from } = query;
     let from = from.as_deref().map(sender).transpose()?;
     let question = Question { to: number(text)?, account, from };
@@ -73,19 +72,14 @@ async fn with_account(
     name: &str,
     question: &Question,
     view: LookupView,
-) -> Result<LookupView, OperatorRefusal> {
+) -> Result<LookupView> {
     let id = find_account(gateway, name)?;
     let catalogue = gateway.catalogue();
     let account = catalogue.account(id).ok_or_else(|| OperatorRefusal::no_such("account", name))?;
     let destination = Numbers::embedded().find(question.to);
-    let asked = PriceQuery {
-        to: question.to,
-        network: destination.network,
-        mcc: destination.mcc(),
-        country: destination.country,
-        now: gateway.clock.now(),
-    };
-    let price = account.prices().find(asked);
+    let now = gateway.clock.now();
+    let price = account.prices().find(question.to, &destination, now);
+    let per_part = price.and_then(|found| found.price.value);
     let has_route = view.explanation.route.is_some();
     let country_enabled = match (&account.account.countries, destination.country) {
         (_, Some(country)) => account.account.may_send_to(country),
@@ -97,17 +91,17 @@ async fn with_account(
     if !country_enabled {
         refused.push(Refusal::CountryBlocked);
     }
-    let block = account.block_to(question.to, asked.now);
+    let block = account.block_to(question.to, now);
     if block.is_some() {
         refused.push(Refusal::DestinationBlocked);
     }
-    if price.is_none() {
+    if per_part.is_none() {
         refused.push(Refusal::NoPrice);
     }
     if !has_route {
         refused.push(Refusal::NoRoute);
     }
-    let cost = price.as_ref().map_or(Money::ZERO, |found| found.price.per_part);
+    let cost = per_part.unwrap_or(Money::ZERO);
     refused.extend(stored_refusals(gateway, id, account, question.to, cost).await?);
     let mut refusals: Vec<String> =
         refused.iter().map(|refusal| format!("{}: {}", refusal.code(), refusal.sentence())).collect();
@@ -115,9 +109,9 @@ async fn with_account(
         refusals.insert(0, "The account is closed: none of its customers can sign in or bind.".to_owned());
     }
     Ok(LookupView {
-        per_part: price.as_ref().map(|found| Amount(found.price.per_part)),
+        per_part: per_part.map(Amount),
         currency: Some(account.account.currency.to_string()),
-        price: price.map(|FoundPrice { price, is_own }| price_name(is_own.then_some(name), price)),
+        price: price.map(|found| price_name(name, &found, &catalogue)),
         country_enabled: Some(country_enabled),
         block: block.map(str::to_owned),
         refusals,
@@ -144,7 +138,7 @@ async fn stored_refusals(
     view: &AccountView,
     to: Msisdn,
     cost: Money,
-) -> Result<Vec<Refusal>, OperatorRefusal> {
+) -> Result<Vec<Refusal>> {
     let mut refused = Vec::new();
     if gateway.store.opt_outs().find(id, to).await?.is_some() {
         refused.push(Refusal::RecipientOptedOut);
@@ -167,6 +161,6 @@ async fn stored_refusals(
 }
 
 /// Lists the error codes of the customer API.
-pub fn list_errors(_: &Gateway) -> Result<ErrorsView, OperatorRefusal> {
+pub fn list_errors(_: &Gateway) -> Result<ErrorsView> {
     Ok(ErrorsView { items: PUBLISHED.iter().map(ErrorView::from).collect() })
 }

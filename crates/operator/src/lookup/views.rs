@@ -111,6 +111,15 @@ pub struct CarrierCandidateView {
     /// `chosen`, `in-reserve` or `skipped`.
     pub decision: String,
     pub why: String,
+    /// What the carrier asks for a part; null if that is unknown, or if the entry closes the destination.
+    pub cost: Option<Amount>,
+    #[schema(examples("EUR"))]
+    pub cost_currency: Option<String>,
+    /// The name of the cost that applies.
+    #[schema(examples("acme/49"))]
+    pub cost_entry: Option<String>,
+    /// What remains of the account's price of a part, in its currency; null without an account, a price, a cost or an exchange rate.
+    pub margin: Option<Amount>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

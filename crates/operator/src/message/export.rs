@@ -5,7 +5,7 @@ use crate::export::{PAGE_ROWS, PageRead, Pages, Rows};
 use crate::message::search::{filter_of, message_view};
 use crate::message::views::{MessageView, MessagesQuery};
 use crate::record::Names;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::masked;
 use hermod_gateway::gateway::Gateway;
@@ -22,11 +22,7 @@ pub enum Reader {
 }
 
 /// Exports messages, newest first.
-pub async fn export_messages(
-    gateway: &Arc<Gateway>,
-    query: MessagesQuery,
-    reader: Reader,
-) -> Result<Rows, OperatorRefusal> {
+pub async fn export_messages(gateway: &Arc<Gateway>, query: MessagesQuery, reader: Reader) -> Result<Rows> {
     let (scope, filter) = filter_of(gateway, &query)?;
     let headings: Vec<&str> =
         MESSAGE_HEADINGS.into_iter().filter(|heading| reader.may_read(heading)).collect();

@@ -3,7 +3,7 @@
 use crate::message::search::message_view;
 use crate::message::views::{HistoryView, MessageDetailView, StepView, status_text};
 use crate::record::Names;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DeliveryOutcome;
@@ -18,24 +18,16 @@ const GAP: &str = "Steps before this one are missing: the gateway was stopped or
 const MORE: &str = "There were more steps than are kept of one message.";
 
 /// Returns everything about one message of any account.
-pub async fn show_message(gateway: &Gateway, id: &str) -> Result<MessageDetailView, OperatorRefusal> {
+pub async fn show_message(gateway: &Gateway, id: &str) -> Result<MessageDetailView> {
     show_message_in(gateway, Scope::All, id).await
 }
 
 /// Returns everything about one message of an account.
-pub async fn show_message_of(
-    gateway: &Gateway,
-    account: AccountId,
-    id: &str,
-) -> Result<MessageDetailView, OperatorRefusal> {
+pub async fn show_message_of(gateway: &Gateway, account: AccountId, id: &str) -> Result<MessageDetailView> {
     show_message_in(gateway, Scope::Account(account), id).await
 }
 
-async fn show_message_in(
-    gateway: &Gateway,
-    scope: Scope,
-    id: &str,
-) -> Result<MessageDetailView, OperatorRefusal> {
+async fn show_message_in(gateway: &Gateway, scope: Scope, id: &str) -> Result<MessageDetailView> {
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
     let id = MessageId::parse(id).ok_or_else(missing)?;
     let history = gateway.store.record().message_history(scope, id).await?.ok_or_else(missing)?;

@@ -4,7 +4,7 @@ use crate::message::history::kind_view;
 use crate::message::search::message_view;
 use crate::message::views::{MessageView, StepView};
 use crate::record::{Names, scope_of};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::Result;
 use crate::views::masking::Masking;
 use hermod_domain::grouping::grouped;
 use hermod_gateway::gateway::Gateway;
@@ -61,7 +61,7 @@ pub fn watch_live(
     gateway: &Arc<Gateway>,
     query: &LiveQuery,
     LastEvent(after): LastEvent,
-) -> Result<LiveFeed, OperatorRefusal> {
+) -> Result<LiveFeed> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let watch = gateway.store.record().watch(scope, after)?;
     Ok(LiveFeed { gateway: gateway.clone(), watch })

@@ -8,11 +8,11 @@ use crate::http::routes::{Routes, doc, text};
 use crate::http::use_case::{Call, Described, Input, OfRequest, Reply};
 use crate::message::export::{Reader, export_messages};
 use crate::message::history::show_message;
-use crate::message::live::{LastEvent, LiveFeed, LiveView, watch_live};
+use crate::message::live::{LastEvent, LiveFeed, LiveQuery, LiveView, watch_live};
 use crate::message::search::{count_messages, search_messages, search_text};
 use crate::message::views::{CountView, MessagesQuery, MessagesView};
 use crate::record::ERRORS;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::masking::Masking;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -21,17 +21,19 @@ use bytes::Bytes;
 use futures_util::stream;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::gateway::Gateway;
+use hermod_gateway::secrets::operator_token::TokenHolder;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 
-/// How long a watcher waits before it comes back, in milliseconds.
 /// The first digits of a masked number, which every role sees.
 const SHOWN_DIGITS: usize = 3;
+/// How long a watcher waits before it comes back, in milliseconds.
 const RETRY_MS: u32 = 2_000;
-/// A comment is sent after this time without a frame, so that proxies and clients see that the connection lives.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// After this time without a frame, the caller's token is looked up again, and a comment is sent, so that proxies and clients see
+/// that the connection lives.
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
@@ -97,7 +99,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 /// Fails if the caller may not search by a part of a number: such searches show the rest of it, digit by digit.
-fn expect_search(caller: &Caller, query: &MessagesQuery) -> Result<(), OperatorRefusal> {
+fn expect_search(caller: &Caller, query: &MessagesQuery) -> Result<()> {
     let Some(to) = query.to.as_deref().filter(|to| to.contains('*')) else { return Ok(()) };
     let beginning = to.strip_suffix('*').map(|digits| digits.trim_start_matches(['+', ' ']));
     if beginning.is_some_and(|digits| digits.len() <= SHOWN_DIGITS) || caller.masking() == Masking::Whole {
@@ -107,20 +109,12 @@ fn expect_search(caller: &Caller, query: &MessagesQuery) -> Result<(), OperatorR
     Err(OperatorRefusal::ReasonNeeded)
 }
 
-async fn search_permitted(
-    gateway: &Gateway,
-    caller: &Caller,
-    query: MessagesQuery,
-) -> Result<MessagesView, OperatorRefusal> {
+async fn search_permitted(gateway: &Gateway, caller: &Caller, query: MessagesQuery) -> Result<MessagesView> {
     expect_search(caller, &query)?;
     search_messages(gateway, query).await
 }
 
-async fn count_permitted(
-    gateway: &Gateway,
-    caller: &Caller,
-    query: MessagesQuery,
-) -> Result<CountView, OperatorRefusal> {
+async fn count_permitted(gateway: &Gateway, caller: &Caller, query: MessagesQuery) -> Result<CountView> {
     expect_search(caller, &query)?;
     count_messages(gateway, query).await
 }
@@ -130,7 +124,7 @@ async fn export_permitted(
     caller: &Caller,
     query: MessagesQuery,
     reader: Reader,
-) -> Result<Rows, OperatorRefusal> {
+) -> Result<Rows> {
     expect_search(caller, &query)?;
     export_messages(gateway, query, reader).await
 }
@@ -145,8 +139,8 @@ fn live_route(routes: &mut Routes) {
         .schema(Some(text()));
     routes.get(
         "/live",
-        watch_live,
-        doc("watchLive", "Watch messages live", "Server-sent events until the caller leaves or the gateway stops.")
+        watch_permitted,
+        doc("watchLive", "Watch messages live", "Server-sent events until the caller leaves, the token ends or the gateway stops.")
             .running_only()
             .details(
                 "An event `frame` about twice a second while messages have steps, with a `LiveView` in `data`: at most 20 \
@@ -167,7 +161,7 @@ impl Input<OfRequest> for Reader {
         described.is_masked = true;
     }
 
-    fn take(call: &mut Call) -> Result<Box<Reader>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<Reader>> {
         let may_see_numbers = call.caller.masking() == Masking::Whole;
         Ok(Box::new(Reader::Operator { may_see_numbers }))
     }
@@ -176,14 +170,38 @@ impl Input<OfRequest> for Reader {
 impl Input<OfRequest> for LastEvent {
     type Pointer = Box<LastEvent>;
 
-    fn take(call: &mut Call) -> Result<Box<LastEvent>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<LastEvent>> {
         let id = call.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.trim().parse().ok());
         Ok(Box::new(LastEvent(id)))
     }
 }
 
-/// Sends the live feed until the caller leaves or the gateway stops.
-impl Reply for LiveFeed {
+/// The live feed of an operator.
+struct OperatorFeed {
+    feed: LiveFeed,
+    holder: TokenHolder,
+}
+
+fn watch_permitted(
+    gateway: &Arc<Gateway>,
+    caller: &Caller,
+    query: LiveQuery,
+    last: LastEvent,
+) -> Result<OperatorFeed, OperatorRefusal> {
+    Ok(OperatorFeed { feed: watch_live(gateway, &query, last)?, holder: caller.holder.clone() })
+}
+
+impl OperatorFeed {
+    /// Whether the caller may see the next event.
+    fn may_go_on(&self) -> bool {
+        let gateway = self.feed.gateway();
+        self.holder.is_unchanged(gateway.catalogue().operators(), gateway.clock.now())
+    }
+}
+
+/// Sends the live feed until the caller leaves, the token ends, the operator is removed or gets another token or role, or the
+/// gateway stops.
+impl Reply for OperatorFeed {
     fn describe(described: &mut Described) {
         described.refer_to::<LiveView>();
     }
@@ -195,23 +213,23 @@ impl Reply for LiveFeed {
     fn response(self, api: &OperatorApi) -> Response {
         let (stopping, masking) = (api.workers.stopping(), Masking::current());
         let begun = (self, Some(format!("retry: {RETRY_MS}\n\n")));
-        let events = stream::unfold(begun, move |(mut feed, first)| {
+        let events = stream::unfold(begun, move |(mut watcher, first): (OperatorFeed, Option<String>)| {
             let stopping = stopping.clone();
             async move {
                 if let Some(first) = first {
-                    return Some((Ok::<_, Infallible>(Bytes::from(first)), (feed, None)));
+                    return Some((Ok::<_, Infallible>(Bytes::from(first)), (watcher, None)));
                 }
-                let clock = feed.gateway().clock.clone();
+                let clock = watcher.feed.gateway().clock.clone();
                 let text = tokio::select! {
                     biased;
                     () = stopping.cancelled() => return None,
-                    frame = feed.next(masking) => {
+                    frame = watcher.feed.next(masking) => {
                         let (number, json) = frame?;
                         format!("id: {number}\nevent: frame\ndata: {json}\n\n")
                     }
-                    () = clock.sleep(KEEP_ALIVE) => ": keep-alive\n\n".to_owned(),
+                    () = clock.sleep(CHECK_EVERY) => ": keep-alive\n\n".to_owned(),
                 };
-                Some((Ok(Bytes::from(text)), (feed, None)))
+                watcher.may_go_on().then(|| (Ok(Bytes::from(text)), (watcher, None)))
             }
         });
         let headers = [

@@ -6,7 +6,7 @@ use crate::message::views::{
     CountView, MessageView, MessagesQuery, MessagesView, TextSearchQuery, TextSearchView,
 };
 use crate::record::{Names, end_or_now, range_of, scope_of};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::request::count_rejected;
 use crate::views::paging::Limit;
 use hermod_domain::ids::{MessageId, RemoteId};
@@ -27,10 +27,7 @@ const TEXT_BACK: Duration = Duration::from_secs(2 * 86_400);
 const TEXT_CHARS_MAX: usize = 200;
 
 /// Returns a page of messages, newest first.
-pub async fn search_messages(
-    gateway: &Gateway,
-    query: MessagesQuery,
-) -> Result<MessagesView, OperatorRefusal> {
+pub async fn search_messages(gateway: &Gateway, query: MessagesQuery) -> Result<MessagesView> {
     let (scope, filter) = filter_of(gateway, &query)?;
     let limits = SearchLimits { before: cursor(query.cursor.as_deref())?, rows: Limit::of(query.limit) };
     let rejected_requests = match &filter.recipient {
@@ -51,7 +48,7 @@ pub async fn search_messages(
 }
 
 /// Counts messages.
-pub async fn count_messages(gateway: &Gateway, query: MessagesQuery) -> Result<CountView, OperatorRefusal> {
+pub async fn count_messages(gateway: &Gateway, query: MessagesQuery) -> Result<CountView> {
     let (scope, filter) = filter_of(gateway, &query)?;
     let (count, exact) = match gateway.store.record().count_messages(scope, filter).await? {
         Count::Exactly(count) => (count, true),
@@ -61,10 +58,7 @@ pub async fn count_messages(gateway: &Gateway, query: MessagesQuery) -> Result<C
 }
 
 /// Looks for a text in the messages of one account, one slice at a time.
-pub async fn search_text(
-    gateway: &Gateway,
-    query: TextSearchQuery,
-) -> Result<TextSearchView, OperatorRefusal> {
+pub async fn search_text(gateway: &Gateway, query: TextSearchQuery) -> Result<TextSearchView> {
     let TextSearchQuery { account, text, since, until, cursor: after, limit } = query;
     let account =
         account.ok_or_else(|| invalid("account", "a text is looked for in one account: give it"))?;
@@ -102,10 +96,7 @@ const LAST_DIGITS_MIN: usize = 4;
 const REQUEST_CHARS_MAX: usize = 200;
 
 /// Parses what to look for, and in whose messages.
-pub(crate) fn filter_of(
-    gateway: &Gateway,
-    query: &MessagesQuery,
-) -> Result<(Scope, MessageFilter), OperatorRefusal> {
+pub(crate) fn filter_of(gateway: &Gateway, query: &MessagesQuery) -> Result<(Scope, MessageFilter)> {
     let scope = scope_of(gateway, query.account.as_deref())?;
     let now = gateway.clock.now();
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
@@ -130,13 +121,13 @@ pub(crate) fn filter_of(
 }
 
 /// Parses the cursor of a list of messages.
-pub(crate) fn cursor(text: Option<&str>) -> Result<Option<MessageId>, OperatorRefusal> {
+pub(crate) fn cursor(text: Option<&str>) -> Result<Option<MessageId>> {
     let wrong = |text| invalid("cursor", format!("\"{text}\" is not the next of an earlier page"));
     text.map(|text| MessageId::parse(text).ok_or_else(|| wrong(text))).transpose()
 }
 
 /// Parses a number, the beginning of numbers before `*`, or the end of numbers after `*`.
-fn recipient(text: &str) -> Result<RecipientFilter, OperatorRefusal> {
+fn recipient(text: &str) -> Result<RecipientFilter> {
     let are_digits = |digits: &str, least: usize| {
         (least..=DIGITS_MAX).contains(&digits.len()) && digits.bytes().all(|octet| octet.is_ascii_digit())
     };
@@ -165,27 +156,27 @@ fn recipient(text: &str) -> Result<RecipientFilter, OperatorRefusal> {
     Err(invalid("to", rule))
 }
 
-fn state(text: &str) -> Result<MessageState, OperatorRefusal> {
+fn state(text: &str) -> Result<MessageState> {
     one_of("state", text, MessageState::ALL, MessageState::as_str)
 }
 
-fn country(text: &str) -> Result<Country, OperatorRefusal> {
+fn country(text: &str) -> Result<Country> {
     Country::parse(text).map_err(|_| {
         invalid("country", format!("\"{text}\" is not a country code of two letters such as DE"))
     })
 }
 
-fn network(text: &str) -> Result<Network, OperatorRefusal> {
+fn network(text: &str) -> Result<Network> {
     Network::parse(text).map_err(|refusal| {
         invalid("network", format!("\"{text}\" is not an MCC and an MNC such as 262-01: {refusal}"))
     })
 }
 
-fn carrier_id(text: &str) -> Result<RemoteId, OperatorRefusal> {
+fn carrier_id(text: &str) -> Result<RemoteId> {
     RemoteId::from_text(text).map_err(|refusal| invalid("carrier_id", format!("\"{text}\": {refusal}")))
 }
 
-fn request(text: String) -> Result<String, OperatorRefusal> {
+fn request(text: String) -> Result<String> {
     if text.chars().count() <= REQUEST_CHARS_MAX {
         return Ok(text);
     }
@@ -193,7 +184,7 @@ fn request(text: String) -> Result<String, OperatorRefusal> {
 }
 
 /// Returns the digest of an idempotency key, which belongs to an account.
-fn key_of(scope: Scope, text: &str) -> Result<[u8; 16], OperatorRefusal> {
+fn key_of(scope: Scope, text: &str) -> Result<[u8; 16]> {
     let Scope::Account(account) = scope else {
         return Err(invalid("key", "give the account too: each account has its own keys"));
     };
@@ -201,7 +192,7 @@ fn key_of(scope: Scope, text: &str) -> Result<[u8; 16], OperatorRefusal> {
     Ok(key_digest(account, &key))
 }
 
-pub(crate) fn event(gateway: &Gateway, text: &str) -> Result<EventId, OperatorRefusal> {
+pub(crate) fn event(gateway: &Gateway, text: &str) -> Result<EventId> {
     let number = event_number(&gateway.numbers, text).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| {
         invalid("event", format!("\"{text}\" is not the webhook-id of an event, such as evt_4711"))
@@ -209,36 +200,5 @@ pub(crate) fn event(gateway: &Gateway, text: &str) -> Result<EventId, OperatorRe
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recipient_is_a_number_or_the_beginning_of_numbers() {
-        let exact = |text: &str| recipient(text).unwrap();
-        assert_eq!(exact("+4915112345678"), exact("4915112345678"));
-        assert_eq!(exact(" 4915112345678"), exact("4915112345678"));
-        assert_eq!(exact("+49151*"), RecipientFilter::Prefix("49151".to_owned()));
-        assert_eq!(exact("49*"), RecipientFilter::Prefix("49".to_owned()));
-        assert_eq!(exact("*5678"), RecipientFilter::Suffix("5678".to_owned()));
-        let wrong = [
-            "*",
-            "+*",
-            "49 1*",
-            "49a*",
-            "1234567890123456*",
-            "",
-            "0151",
-            "x",
-            "*567",
-            "*56a8",
-            "*+5678",
-            "**",
-            "*5678*",
-        ];
-        for wrong in wrong {
-            assert!(recipient(wrong).is_err(), "{wrong}");
-        }
-        let error = recipient("+49").unwrap_err().to_string();
-        assert!(error.starts_with("to: ") && error.contains("+49151*"), "{error}");
-    }
-}
+#[path = "search_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use crate::money::views::{
     BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery,
     PostRequest, PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
 };
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::Created;
 use crate::views::amount::Amount;
 use crate::views::paging::{Limit, Page};
@@ -30,17 +30,13 @@ const REFERENCE_CHARS_MAX: usize = 128;
 const POSTED_KINDS: [LedgerKind; 4] =
     [LedgerKind::TopUp, LedgerKind::Adjustment, LedgerKind::Invoice, LedgerKind::Payment];
 
-pub async fn show_balance(gateway: &Gateway, account: &str) -> Result<BalanceView, OperatorRefusal> {
+pub async fn show_balance(gateway: &Gateway, account: &str) -> Result<BalanceView> {
     let id = find_account(gateway, account)?;
     let stored = gateway.store.money().balance(id).await?;
     Ok(balance_view(account, &account_balance(gateway, id, stored)?))
 }
 
-pub(crate) fn account_balance(
-    gateway: &Gateway,
-    id: AccountId,
-    stored: Balance,
-) -> Result<AccountBalance, OperatorRefusal> {
+pub(crate) fn account_balance(gateway: &Gateway, id: AccountId, stored: Balance) -> Result<AccountBalance> {
     let catalogue = gateway.catalogue();
     let account = catalogue.account(id).ok_or(OperatorRefusal::Failed)?;
     AccountBalance::of(&account.account, stored).ok_or(OperatorRefusal::Failed)
@@ -65,7 +61,7 @@ pub async fn post_entry(
     gateway: &Acting,
     account: &str,
     request: PostRequest,
-) -> Result<Created<PostedView>, OperatorRefusal> {
+) -> Result<Created<PostedView>> {
     let PostRequest { kind, amount, note, reference } = request;
     let kind = one_of("kind", &kind, POSTED_KINDS, ledger_kind_text)?;
     let amount = amount.map(|amount| amount.parse()).transpose().map_err(|rule| invalid("amount", rule))?;
@@ -108,7 +104,7 @@ fn posted(
     id: AccountId,
     account: &str,
     (entry, repeated, kind, amount, stored): (i64, bool, LedgerKind, Money, Balance),
-) -> Result<Created<PostedView>, OperatorRefusal> {
+) -> Result<Created<PostedView>> {
     let balance = balance_view(account, &account_balance(gateway, id, stored)?);
     let kind = ledger_kind_text(kind).to_owned();
     let view = PostedView { entry, repeated, kind, amount: Amount(amount), balance };
@@ -126,7 +122,7 @@ async fn invoice_for_all(
     account: &str,
     kind: LedgerKind,
     reference: Option<&str>,
-) -> Result<Invoice, OperatorRefusal> {
+) -> Result<Invoice> {
     if kind != LedgerKind::Invoice {
         return Err(invalid(
             "amount",
@@ -154,18 +150,14 @@ pub async fn list_ledger(
     gateway: &Gateway,
     account: &str,
     query: LedgerQuery,
-) -> Result<Page<LedgerEntryView>, OperatorRefusal> {
+) -> Result<Page<LedgerEntryView>> {
     let id = find_account(gateway, account)?;
     let limit = Limit::of(query.limit);
     let rows = gateway.store.money().ledger(id, query.before.map(|before| before.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(LedgerEntryView::from).collect(), limit))
 }
 
-pub async fn show_statement(
-    gateway: &Gateway,
-    account: &str,
-    query: &DaysQuery,
-) -> Result<StatementView, OperatorRefusal> {
+pub async fn show_statement(gateway: &Gateway, account: &str, query: &DaysQuery) -> Result<StatementView> {
     let (from, to) = parse_days(query)?;
     let id = find_account(gateway, account)?;
     let Statement { opening, lines, closing, cut_off } =
@@ -187,7 +179,7 @@ pub async fn show_whole_statement(
     gateway: &Gateway,
     account: &str,
     query: &DaysQuery,
-) -> Result<StatementView, OperatorRefusal> {
+) -> Result<StatementView> {
     let mut statement = show_statement(gateway, account, query).await?;
     if !statement.cut_off {
         return Ok(statement);
@@ -242,18 +234,14 @@ pub fn statement_csv(statement: &StatementView) -> String {
 }
 
 /// Lists the days that have messages.
-pub async fn list_days(
-    gateway: &Gateway,
-    account: &str,
-    query: &DaysQuery,
-) -> Result<DaysView, OperatorRefusal> {
+pub async fn list_days(gateway: &Gateway, account: &str, query: &DaysQuery) -> Result<DaysView> {
     let (from, to) = parse_days(query)?;
     let id = find_account(gateway, account)?;
     let totals = gateway.store.money().day_totals(id, from, to).await?;
     Ok(DaysView { items: totals.into_iter().map(DayView::from).collect() })
 }
 
-fn parse_days(query: &DaysQuery) -> Result<(Day, Day), OperatorRefusal> {
+fn parse_days(query: &DaysQuery) -> Result<(Day, Day)> {
     let (from, to) = (day("from", &query.from)?, day("to", &query.to)?);
     if to < from {
         return Err(invalid("to", format!("{to} is before {from}")));
@@ -265,7 +253,7 @@ fn parse_days(query: &DaysQuery) -> Result<(Day, Day), OperatorRefusal> {
 }
 
 /// Returns what an account sent today, beside its traffic controls.
-pub async fn show_traffic(gateway: &Gateway, account: &str) -> Result<TrafficView, OperatorRefusal> {
+pub async fn show_traffic(gateway: &Gateway, account: &str) -> Result<TrafficView> {
     let id = find_account(gateway, account)?;
     let today = gateway.clock.now().day();
     let totals = gateway.store.money().day_totals(id, today, today).await?;

@@ -2,7 +2,7 @@
 
 use crate::control::{Most, MostAbroad};
 use crate::views::amount::{Amount, AmountInput, AmountText};
-use crate::views::paging::{Limit, Paged, RowNumber};
+use crate::views::paging::{Limit, RowNumber, paged};
 use hermod_domain::traffic::{Control, Mode, TrafficRule};
 use hermod_gateway::config::Period;
 use hermod_store::{Balance, DayTotals, LedgerKind, LedgerRow, StatementLine};
@@ -83,13 +83,7 @@ pub struct LedgerEntryView {
     pub note: String,
 }
 
-impl Paged for LedgerEntryView {
-    type Cursor = i64;
-
-    fn cursor(&self) -> i64 {
-        self.id
-    }
-}
+paged!(LedgerEntryView, i64, |row| row.id);
 
 impl From<LedgerRow> for LedgerEntryView {
     fn from(row: LedgerRow) -> LedgerEntryView {

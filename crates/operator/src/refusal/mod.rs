@@ -11,6 +11,11 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::LoadCatalogueError;
 use hermod_store::{EntryUse, PostRefusal, StoreError, UnreadableRow, Usage};
 
+/// What a use case returns. Only a few fail with another error.
+pub type Result<T, E = OperatorRefusal> = std::result::Result<T, E>;
+/// What a change of the setup returns before it is stored.
+pub type ProvisionResult<T> = Result<T, ProvisionRefusal>;
+
 /// Values of Retry-After, in seconds.
 const RETRY_SOON_S: u32 = 1;
 const RETRY_LATER_S: u32 = 10;
@@ -45,7 +50,7 @@ pub enum OperatorRefusal {
     #[error("{0}")]
     InvalidToml(String),
     #[error("{0}")]
-    InvalidCsv(CsvError),
+    InvalidCsv(#[from] CsvError),
     #[error("{0}")]
     InvalidContentType(&'static str),
     #[error("the body has more than {bytes_max} bytes")]
@@ -160,12 +165,6 @@ impl OperatorRefusal {
             OperatorRefusal::ExportsRunning { .. } => Some(RETRY_LATER_S),
             _ => None,
         }
-    }
-}
-
-impl From<CsvError> for OperatorRefusal {
-    fn from(error: CsvError) -> OperatorRefusal {
-        OperatorRefusal::InvalidCsv(error)
     }
 }
 

@@ -4,129 +4,99 @@ use hermod_domain::refusal::published::{self, PublishedError};
 
 const NOT_OVER_SMPP: u32 = 0;
 
-const fn permanent(
-    code: &'static str,
-    http: u16,
-    meaning: &'static str,
-    what_to_do: &'static str,
-) -> PublishedError {
-    published::permanent(code, http, NOT_OVER_SMPP, meaning, what_to_do)
-}
-
-const fn temporary(
-    code: &'static str,
-    http: u16,
-    meaning: &'static str,
-    what_to_do: &'static str,
-) -> PublishedError {
-    published::temporary(code, http, NOT_OVER_SMPP, meaning, what_to_do)
-}
-
 macro_rules! catalogue {
-    ($($name:ident = $row:expr;)*) => {
-        $(pub(crate) const $name: PublishedError = $row;)*
+    ($($name:ident = $class:ident($http:literal, $meaning:literal, $what_to_do:literal);)*) => {
+        $(pub(crate) const $name: PublishedError =
+            published::$class(stringify!($name), $http, NOT_OVER_SMPP, $meaning, $what_to_do);)*
         /// All rows.
         pub const OPERATOR_ERRORS: &[PublishedError] = &[$($name),*];
     };
 }
 
 catalogue! {
-    INVALID_TOKEN = permanent("INVALID_TOKEN", 401,
+    INVALID_TOKEN = permanent(401,
         "The operator's token is missing, invalid or expired.",
         "Send Authorization: Bearer with the token from the file operator.token of the data folder, or with your own.");
-    ROLE_NOT_ALLOWED = permanent("ROLE_NOT_ALLOWED", 403,
+    ROLE_NOT_ALLOWED = permanent(403,
         "The operator's role does not permit the request.",
         "Ask an operator with a role that the error text names, or an admin for another role.");
-    REASON_NEEDED = permanent("REASON_NEEDED", 403,
+    REASON_NEEDED = permanent(403,
         "The response has whole numbers or texts, which the operator's role may see for a reason only.",
         "Send the reason in X-Reason. It is written into the audit log.");
-    IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403,
+    IP_NOT_ALLOWED = permanent(403,
         "The API accepts only callers on its own machine, and those in [operations] allow.",
         "Call from there, list the address, or set [operator] from_anywhere = true.");
-    RATE_LIMITED = temporary("RATE_LIMITED", 429,
+    RATE_LIMITED = temporary(429,
         "Too many invalid tokens from one address.",
         "Wait for the seconds in Retry-After. An address that used the right token within 24 hours is never limited.");
-    METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405,
+    METHOD_NOT_ALLOWED = permanent(405,
         "The path does not support this method.",
         "Use a method from the Allow header.");
-    NOT_FOUND = permanent("NOT_FOUND", 404,
+    NOT_FOUND = permanent(404,
         "The entry or the path does not exist.",
         "Check the name or the path.");
-    INVALID_CONTENT_TYPE = permanent("INVALID_CONTENT_TYPE", 400,
+    INVALID_CONTENT_TYPE = permanent(400,
         "The Content-Type header is missing, repeated or not supported.",
         "Send the one in the error text.");
-    BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413,
+    BODY_TOO_LARGE = permanent(413,
         "The body is larger than 4 MiB, or a provision file or CSV file is larger than 16 MiB.",
         "Split the file.");
-    INVALID_JSON = permanent("INVALID_JSON", 400,
+    INVALID_JSON = permanent(400,
         "The body is not one JSON object with the expected fields, has a duplicate key, or is incomplete.",
         "Correct the body at the place in the error text.");
-    INVALID_TOML = permanent("INVALID_TOML", 400,
+    INVALID_TOML = permanent(400,
         "The provision file is not valid TOML.",
         "Correct the line and key in the error text.");
-    INVALID_CSV = permanent("INVALID_CSV", 400,
+    INVALID_CSV = permanent(400,
         "The file is not valid CSV, or a cell has an invalid value.",
         "Correct the line and column in the error text.");
-    INVALID_FIELD = permanent("INVALID_FIELD", 400,
+    INVALID_FIELD = permanent(400,
         "A field or parameter has an invalid value.",
         "Correct the field in the error text.");
-    REFUSED = permanent("REFUSED", 422,
+    REFUSED = permanent(422,
         "The request contradicts itself or what is stored. Nothing was changed.",
         "Correct what the error text names.");
-    NOT_REMOVABLE = permanent("NOT_REMOVABLE", 422,
+    NOT_REMOVABLE = permanent(422,
         "The account, connection or carrier was used: messages or money refer to it. Only one that was never used is removed.",
         "Close or disable it instead.");
-    ALREADY_EXISTS = permanent("ALREADY_EXISTS", 412,
+    ALREADY_EXISTS = permanent(412,
         "The request has If-None-Match: *, and an entry of that name exists.",
         "Use another name, or omit the header.");
-    NOTHING_OWED = permanent("NOTHING_OWED", 422,
+    NOTHING_OWED = permanent(422,
         "An invoice without an amount is for all that is owed, and nothing is owed.",
         "Wait until the balance is below zero, or give an amount.");
-    REFERENCE_TAKEN = permanent("REFERENCE_TAKEN", 409,
+    REFERENCE_TAKEN = permanent(409,
         "The reference was used for another kind of entry or another amount.",
         "Read the ledger; use another reference for another entry.");
-    ALREADY_DECIDED = permanent("ALREADY_DECIDED", 409,
+    ALREADY_DECIDED = permanent(409,
         "The customer's request was accepted, declined or withdrawn before.",
         "Read it with GET /customer-requests/{id}.");
-    NOT_RUNNING = permanent("NOT_RUNNING", 409,
+    NOT_RUNNING = permanent(409,
         "The request needs links or binds, and no gateway is running.",
         "Start the gateway.");
-    TEST_RUNNING = permanent("TEST_RUNNING", 409,
+    TEST_RUNNING = permanent(409,
         "Another test of a carrier is running.",
         "Retry when it has ended.");
-    BACKUP_RUNNING = permanent("BACKUP_RUNNING", 409,
+    BACKUP_RUNNING = permanent(409,
         "Another backup is running.",
         "Retry when it has ended.");
-    EXPORTS_RUNNING = temporary("EXPORTS_RUNNING", 429,
+    EXPORTS_RUNNING = temporary(429,
         "As many exports of the account are running as may run at a time.",
         "Retry when one of them has ended.");
-    RECORD_OFF = permanent("RECORD_OFF", 409,
+    RECORD_OFF = permanent(409,
         "The gateway keeps no record, which searches, timelines, statistics and the request log need.",
         "Set enabled = true in the section [record] of the settings, and restart the gateway.");
-    TOO_MUCH = permanent("TOO_MUCH", 422,
+    TOO_MUCH = permanent(422,
         "The request would return or search more than is allowed at a time.",
         "Request a shorter time, longer intervals or a single value, as the error text says.");
-    FAILED = temporary("FAILED", 500,
+    FAILED = temporary(500,
         "Internal error. Nothing was changed.",
         "Retry; the log has the cause.");
-    GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503,
+    GATEWAY_UNAVAILABLE = temporary(503,
         "The store is overloaded, the disk is nearly full, the live feed has too many watchers, or the gateway is stopping.",
         "Retry after the seconds in Retry-After.");
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use hermod_domain::refusal::Class;
-    use std::collections::HashSet;
-
-    #[test]
-    fn error_codes_are_unique_and_temporary_ones_are_429_500_503() {
-        let codes: HashSet<&str> = OPERATOR_ERRORS.iter().map(|row| row.code).collect();
-        assert_eq!(codes.len(), OPERATOR_ERRORS.len());
-        for row in OPERATOR_ERRORS {
-            assert_eq!(row.class == Class::Temporary, matches!(row.http, 429 | 500 | 503), "{}", row.code);
-            assert!(row.meaning.ends_with('.') && row.what_to_do.ends_with('.'), "{}", row.code);
-        }
-    }
-}
+#[path = "published_tests.rs"]
+mod tests;

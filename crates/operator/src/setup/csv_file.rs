@@ -93,7 +93,7 @@ fn known(kind: Kind, name: &str) -> Result<(&'static EntryField, bool), CsvError
         CsvError::at(
             1,
             Some(name),
-            format!("there is no such column for {}; there are {names}", kind.plural()),
+            format!("there is no such column for {}; there are {names}", kind.in_words()),
         )
     })?;
     Ok((field, removable(kind).any(|removable| removable.name == name)))

@@ -5,7 +5,7 @@ use crate::entry::fields::{EntryField, ValueForms, field_of, fields_of};
 use crate::entry::mentioned_fields::{Mentions, NO_LIST, REMOVALS};
 use crate::entry::names;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use crate::setup::file_entries::WantedSetup;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
@@ -16,7 +16,7 @@ pub fn wanted_entry(
     kind: Kind,
     name: &str,
     mut fields: Map<String, Value>,
-) -> Result<(String, WantedSetup), ProvisionRefusal> {
+) -> ProvisionResult<(String, WantedSetup)> {
     let (name, implied) = names::read(kind, name)?;
     let what = format!("{kind} \"{name}\"");
     prepare(&mut fields, fields_of(kind))
@@ -38,7 +38,7 @@ pub fn wanted_entry(
 }
 
 /// Reads a whole provision file from an object of lists. Its entries change only the fields that they mention.
-pub fn wanted_whole(mut object: Map<String, Value>) -> Result<WantedSetup, ProvisionRefusal> {
+pub fn wanted_whole(mut object: Map<String, Value>) -> ProvisionResult<WantedSetup> {
     object.retain(|key, value| !(value.is_null() && (key == REMOVALS || Kind::named(key).is_some())));
     let lists = Kind::ALL.map(|kind| (kind.as_str(), fields_of(kind)));
     for (list, known) in lists.into_iter().chain([(REMOVALS, [].as_slice())]) {
@@ -125,7 +125,7 @@ fn prepare_value(value: &mut Value, forms: &ValueForms, name: &str) -> Result<()
 }
 
 /// Checks that a patch has only fields of the kind.
-pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), ProvisionRefusal> {
+pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> ProvisionResult<()> {
     let refuse = |sentence: String| Err(ProvisionRefusal::about(&format!("{kind}:"), sentence));
     for (name, value) in patch {
         let Some(field) = field_of(kind, name) else { return refuse(format!("unknown field `{name}`")) };

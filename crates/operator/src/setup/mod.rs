@@ -21,7 +21,7 @@ use crate::entry::plan::Plan;
 use crate::key::check_number_of_keys;
 use crate::kind::{Kind, kinds};
 use crate::price;
-use crate::refusal::{ProvisionError, ProvisionRefusal};
+use crate::refusal::{ProvisionError, ProvisionRefusal, ProvisionResult};
 use crate::sender::check_lookalikes;
 use crate::setup::file_entries::{Removal, WantedSetup};
 use hermod_domain::time::Timestamp;
@@ -50,7 +50,7 @@ pub fn prepare_over(
     pepper: &Pepper,
     wanted: &WantedSetup,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let plan = plan(wanted, (rows, uses), LastApplied::default(), pepper, now)?;
     Ok(Plan { provisioned: Vec::new(), ..plan })
 }
@@ -73,7 +73,7 @@ fn plan(
     last_applied: LastApplied,
     pepper: &Pepper,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let mut draft = Draft::over(stored, pepper, &wanted.rules, now)?;
     draft.add_uses(uses);
     draft.last_applied = last_applied;
@@ -97,7 +97,7 @@ fn plan(
 macro_rules! make_bring_setup {
     ($($kind:ident $name:tt $list:ident $entry:ident,)*) => {
         /// Applies the entries of every kind.
-        fn bring_setup(draft: &mut Draft<'_>, wanted: &WantedSetup) -> Result<(), ProvisionRefusal> {
+        fn bring_setup(draft: &mut Draft<'_>, wanted: &WantedSetup) -> ProvisionResult<()> {
             $(number_all(draft, &wanted.$list);)*
             $(bring_all(draft, &wanted.$list, wanted)?;)*
             Ok(())
@@ -109,7 +109,7 @@ kinds!(make_bring_setup);
 
 /// Assigns numbers to the entries that others refer to first, so that the order within a file does not matter.
 fn number_all<T: FileEntry>(draft: &mut Draft<'_>, entries: &[T]) {
-    for entry in entries.iter().filter(|_| T::INSTEAD_OF_REMOVING.is_some()) {
+    for entry in entries.iter().filter(|_| T::IS_REFERRED_TO) {
         draft.number(T::KIND, &entry.name());
     }
 }
@@ -119,7 +119,7 @@ fn bring_all<T: FileEntry>(
     draft: &mut Draft<'_>,
     entries: &[T],
     wanted: &WantedSetup,
-) -> Result<(), ProvisionRefusal> {
+) -> ProvisionResult<()> {
     for (index, entry) in entries.iter().enumerate() {
         match mentioned(wanted, T::KIND, index) {
             Some(mentioned) => draft.bring(entry, mentioned)?,

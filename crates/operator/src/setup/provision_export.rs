@@ -1,13 +1,11 @@
 //! The setup in force as a provision file, as a person would write one. The order is always the same, and nothing in it is of the
 //! time or of the store, so that two exports of the same setup are equal and can be compared.
 
-use crate::entry::documents::EntryNames;
-use crate::entry::export::entry;
+use crate::entry::export::exported;
 use crate::entry::fields::{EntryField, fields_of, toml_text};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
-use crate::sender::look_alikes;
-use hermod_store::{CatalogueRow, UnreadableRow};
+use crate::refusal::ProvisionResult;
+use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
 
 const HEADING: &str = "\
@@ -37,52 +35,27 @@ pub(crate) fn written(
     kinds: &[Kind],
     extent: Extent,
     includes: impl Fn(Kind, &str, &Map<String, Value>) -> bool,
-) -> Result<String, ProvisionRefusal> {
-    let names = EntryNames::of_rows(rows)?;
+) -> ProvisionResult<String> {
     let mut file = HEADING.to_owned();
     if extent == Extent::Told {
         file.push_str(DEFAULTS_LEFT_OUT);
     }
     for kind in Kind::ALL.into_iter().filter(|kind| kinds.contains(kind)) {
-        let mut entries = entries_of(rows, kind, &names)?;
-        entries.retain(|(name, entry)| includes(kind, name, entry));
-        if entries.is_empty() {
-            continue;
-        }
+        let mut entries = exported(rows, kind)?;
+        entries.retain(|name, entry| includes(kind, name, entry));
+        let Some(first) = entries.values().next() else { continue };
         file.push_str(&section(kind));
-        let defaults = Defaults::of(kind, &entries[0].1);
-        for (_, entry) in &entries {
+        let defaults = Defaults::of(kind, first);
+        for entry in entries.values() {
             push_entry(&mut file, kind, entry, Some(&defaults).filter(|_| extent == Extent::Told));
         }
     }
     Ok(file)
 }
 
-/// An entry with its name.
-type NamedEntry<'r> = (&'r str, Map<String, Value>);
-
-/// Returns the entries of a kind, in the order of their names.
-fn entries_of<'r>(
-    rows: &'r [CatalogueRow],
-    kind: Kind,
-    names: &EntryNames,
-) -> Result<Vec<NamedEntry<'r>>, UnreadableRow> {
-    let of_kind = rows.iter().filter(|row| row.kind == kind.as_str());
-    let entries = of_kind.map(|row| Ok((row.name.as_str(), entry(kind, row, names)?)));
-    let mut entries = entries.collect::<Result<Vec<_>, UnreadableRow>>()?;
-    entries.sort_unstable_by_key(|(name, _)| *name);
-    if kind == Kind::Sender {
-        let alike = look_alikes(rows);
-        for (_, entry) in entries.iter_mut().filter(|(name, _)| alike.contains(name)) {
-            entry.insert("look_alike".to_owned(), Value::Bool(true));
-        }
-    }
-    Ok(entries)
-}
-
 /// Returns the comment above the entries of a kind: what they are, and what becomes of secrets that are left out.
 fn section(kind: Kind) -> String {
-    let mut text = format!("\n{}", comment(&format!("{}: {}", kind.plural(), kind.about())));
+    let mut text = format!("\n{}", comment(&format!("{}: {}", kind.in_words(), kind.about())));
     for EntryField { name, help, .. } in fields_of(kind).iter().filter(|field| field.is_secret) {
         text.push_str(&comment(format!("Left out: {name}. {help}").trim_end()));
     }

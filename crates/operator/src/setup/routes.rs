@@ -10,7 +10,7 @@ use crate::http::response::CSV;
 use crate::http::routes::{Doc, Routes, doc, in_path, text};
 use crate::http::use_case::{Call, Described, Input, OfRequest, WITH_BODY, json_body};
 use crate::kind::Kind;
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::rotation;
 use crate::setup::csv_file::FileOfKind;
 use crate::setup::file_entries::{EXAMPLE_TOML, WantedSetup};
@@ -41,7 +41,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 fn routes_of_kind(routes: &mut Routes, kind: Kind) {
-    let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
+    let (all, one) = (format!("/{}", kind.path()), entry_path(kind));
     let (to_read, to_change) = (kind.read_with(), kind.changed_with());
     routes.get(&all, list_entries, list_doc(kind).least(to_read));
     routes.get(&one, show_entry, show_doc(kind).least(to_read));
@@ -57,11 +57,7 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
 }
 
 /// Exports the kinds that the caller may read, or those that are named if the caller may read them all.
-async fn export_permitted(
-    gateway: &Gateway,
-    caller: &Caller,
-    query: ExportQuery,
-) -> Result<TextFile, OperatorRefusal> {
+async fn export_permitted(gateway: &Gateway, caller: &Caller, query: ExportQuery) -> Result<TextFile> {
     let kinds = match &query.kinds {
         Some(names) => kinds_named(names)?,
         None => Kind::ALL.into_iter().filter(|kind| caller.may(kind.read_with())).collect(),
@@ -76,7 +72,7 @@ async fn apply_permitted(
     caller: &Caller,
     query: &ApplyQuery,
     wanted: WantedSetup,
-) -> Result<AppliedView, OperatorRefusal> {
+) -> Result<AppliedView> {
     wanted.permissions().try_for_each(|permission| caller.expect(permission))?;
     apply_file(gateway, query, wanted).await
 }
@@ -88,7 +84,7 @@ async fn import_permitted(
     kind: Kind,
     query: &ImportQuery,
     file: CsvFile,
-) -> Result<AppliedView, OperatorRefusal> {
+) -> Result<AppliedView> {
     let file = FileOfKind::read(kind, &file.0)?;
     file.wanted.permissions().try_for_each(|permission| caller.expect(permission))?;
     import_entries(gateway, query, file).await
@@ -97,7 +93,7 @@ async fn import_permitted(
 /// Names with a slash may be written as they are.
 fn entry_path(kind: Kind) -> String {
     let name = if kind.has_slashes_in_names() { "{*name}" } else { "{name}" };
-    format!("/{}/{name}", kind.plural())
+    format!("/{}/{name}", kind.path())
 }
 
 /// A provision file as TOML or JSON.
@@ -108,12 +104,12 @@ impl Input<OfRequest> for WantedSetup {
         described.errors.extend(WITH_BODY);
     }
 
-    fn take(call: &mut Call) -> Result<Box<WantedSetup>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<WantedSetup>> {
         parse_file(call.body()).map(Box::new)
     }
 }
 
-fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
+fn parse_file(body: &RawBody) -> Result<WantedSetup> {
     if body.is(TOML) {
         let source = Source { path: "file".into(), text: body.text()?.to_owned() };
         return WantedSetup::parse(&source).map_err(|error| OperatorRefusal::InvalidToml(error.to_string()));
@@ -131,7 +127,7 @@ fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
 impl Input<OfRequest> for IfExists {
     type Pointer = Box<IfExists>;
 
-    fn take(call: &mut Call) -> Result<Box<IfExists>, OperatorRefusal> {
+    fn take(call: &mut Call) -> Result<Box<IfExists>> {
         let mut given = call.headers().get_all(header::IF_NONE_MATCH).iter();
         match (given.next(), given.next()) {
             (None, _) => Ok(Box::new(IfExists::Replace)),
@@ -179,7 +175,7 @@ fn export_doc() -> Doc {
 }
 
 fn export_entries_doc(kind: Kind) -> Doc {
-    let (id, summary) = (format!("export{}", title(kind)), format!("Export {} as CSV", kind.plural()));
+    let (id, summary) = (format!("export{}", title(kind)), format!("Export {} as CSV", kind.in_words()));
     let doc = doc(id, summary, "A CSV file, in the order of the names.")
         .details(
             "A column for each field but secrets. Lists have commas, tables colons, or both are as in TOML. Texts that a \
@@ -190,7 +186,7 @@ fn export_entries_doc(kind: Kind) -> Doc {
 }
 
 fn import_entries_doc(kind: Kind) -> Doc {
-    let (id, summary) = (format!("import{}", title(kind)), format!("Import {} from CSV", kind.plural()));
+    let (id, summary) = (format!("import{}", title(kind)), format!("Import {} from CSV", kind.in_words()));
     doc(id, summary, "What changed, or would change.")
         .details(
             "Creates and changes entries, and removes none. The first line names the columns, in any order. Fields without a \
@@ -203,7 +199,7 @@ fn import_entries_doc(kind: Kind) -> Doc {
 fn list_doc(kind: Kind) -> Doc {
     let doc = doc(
         format!("list{}", title(kind)),
-        format!("List {}", kind.plural()),
+        format!("List {}", kind.in_words()),
         "A page, in the order of the names.",
     );
     let doc = doc.response(page_ref(kind));

@@ -138,6 +138,7 @@ fn with_type(given: SchemaType, also: Type) -> SchemaType {
     }
 }
 
-pub(crate) fn capitalized(word: &str) -> String {
-    word[..1].to_uppercase() + &word[1..]
+/// `PriceList` of `price_list`.
+pub(crate) fn capitalized(words: &str) -> String {
+    words.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }

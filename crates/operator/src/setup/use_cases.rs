@@ -3,20 +3,19 @@
 
 use crate::author::Acting;
 use crate::entry::carry_out::execute_plan;
-use crate::entry::export::{shown, shown_one};
+use crate::entry::export::{exported, shown, shown_one};
 use crate::entry::names::canonical_name;
-use crate::entry::plan::Plan;
+use crate::entry::plan::{Effect, Plan};
 use crate::entry::views::{
-    AppliedView, ApplyQuery, EffectView, EntriesOfAccount, EntriesQuery, EntryView, ExportQuery, Fields,
-    ImportQuery, SaveQuery, SavedEntryView,
+    AppliedView, ApplyQuery, EntriesOfAccount, EntriesQuery, EntryView, ExportQuery, Fields, ImportQuery,
+    SaveQuery, SavedEntryView,
 };
 use crate::export::{FileForm, TextFile};
 use crate::input::invalid;
 use crate::kind::Kind;
 use crate::node_query::NodeQuery;
 use crate::queue;
-use crate::refusal::{OperatorRefusal, ProvisionRefusal};
-use crate::sender::look_alikes;
+use crate::refusal::{OperatorRefusal, ProvisionRefusal, Result};
 use crate::setup::csv_file::FileOfKind;
 use crate::setup::file_entries::{Removal, WantedSetup};
 use crate::setup::json::{check_fields, merged, wanted_entry};
@@ -37,11 +36,7 @@ use std::time::Duration;
 const OFFER_MAX: Duration = Duration::from_secs(5);
 
 /// Lists entries of a kind in the order of their names.
-pub async fn list_entries(
-    gateway: &Gateway,
-    kind: Kind,
-    query: EntriesQuery,
-) -> Result<Page<EntryView>, OperatorRefusal> {
+pub async fn list_entries(gateway: &Gateway, kind: Kind, query: EntriesQuery) -> Result<Page<EntryView>> {
     let rows = gateway.store.setup().rows().await?;
     let all = read(&rows, kind)?;
     let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
@@ -57,7 +52,7 @@ pub async fn list_entries(
     Ok(Page { items, next })
 }
 
-pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
+pub async fn show_entry(gateway: &Gateway, kind: Kind, name: &str) -> Result<EntryView> {
     let rows = gateway.store.setup().rows().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     match shown_one(&rows, kind, &name).map_err(ProvisionRefusal::from)? {
@@ -81,7 +76,7 @@ pub async fn put_entry(
     query: &SaveQuery,
     if_exists: IfExists,
     fields: Fields,
-) -> Result<Created<SavedEntryView>, OperatorRefusal> {
+) -> Result<Created<SavedEntryView>> {
     check_binds(kind, query)?;
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(gateway.webhook_rules.clone());
@@ -105,7 +100,7 @@ pub async fn patch_entry(
     name: &str,
     query: &SaveQuery,
     patch: Fields,
-) -> Result<SavedEntryView, OperatorRefusal> {
+) -> Result<SavedEntryView> {
     check_binds(kind, query)?;
     change_entry(gateway, kind, name, query, |_| Ok(patch)).await
 }
@@ -116,8 +111,8 @@ pub(crate) async fn change_entry(
     kind: Kind,
     name: &str,
     query: &SaveQuery,
-    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
-) -> Result<SavedEntryView, OperatorRefusal> {
+    patch_of: impl FnOnce(&Fields) -> Result<Fields>,
+) -> Result<SavedEntryView> {
     let _alone = gateway.change_alone().await?;
     let rows = gateway.store.setup().rows().await?;
     let (name, plan) = plan_patch(gateway, rows, kind, name, patch_of)?;
@@ -130,8 +125,8 @@ pub(crate) fn plan_patch(
     rows: Vec<CatalogueRow>,
     kind: Kind,
     name: &str,
-    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
-) -> Result<(String, Plan), OperatorRefusal> {
+    patch_of: impl FnOnce(&Fields) -> Result<Fields>,
+) -> Result<(String, Plan)> {
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     let before = shown_one(&rows, kind, &name).map_err(ProvisionRefusal::from)?;
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
@@ -142,22 +137,18 @@ pub(crate) fn plan_patch(
     Ok((name, setup::prepare_over(rows, Vec::new(), &gateway.pepper, &wanted, gateway.clock.now())?))
 }
 
-pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
+pub async fn remove_entry(gateway: &Acting, kind: Kind, name: &str) -> Result<AppliedView> {
     let name = canonical_name(kind, name)?;
     let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
     let applied = apply_file(gateway, &ApplyQuery::default(), wanted).await?;
-    if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
+    if applied.changes.iter().all(|change| change.effect == Effect::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
     }
     Ok(applied)
 }
 
 /// Applies a provision file, or returns what that would change.
-pub async fn apply_file(
-    gateway: &Acting,
-    query: &ApplyQuery,
-    wanted: WantedSetup,
-) -> Result<AppliedView, OperatorRefusal> {
+pub async fn apply_file(gateway: &Acting, query: &ApplyQuery, wanted: WantedSetup) -> Result<AppliedView> {
     let ApplyQuery { dry_run, force } = *query;
     let _alone = gateway.change_alone().await?;
     let wanted = wanted.forced(force).judged_by(gateway.webhook_rules.clone());
@@ -166,7 +157,7 @@ pub async fn apply_file(
 }
 
 /// Executes a plan. After a change of routes, offers to move what waits for carriers that they do not choose any more.
-async fn execute(gateway: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+async fn execute(gateway: &Acting, plan: Plan) -> Result<AppliedView> {
     let mut changes = plan.changes.iter();
     let changes_routes = changes.any(|change| change.kind == Kind::Route && change.effect.is_change());
     let before = gateway.catalogue();
@@ -196,11 +187,7 @@ fn would_apply(plan: Plan) -> AppliedView {
 }
 
 /// Returns the entries of these kinds that are in force as a provision file, without secrets.
-pub(crate) async fn export_setup(
-    gateway: &Gateway,
-    kinds: &[Kind],
-    query: &ExportQuery,
-) -> Result<TextFile, OperatorRefusal> {
+pub(crate) async fn export_setup(gateway: &Gateway, kinds: &[Kind], query: &ExportQuery) -> Result<TextFile> {
     let ExportQuery { kinds: _, account, full } = query;
     let extent = if *full { Extent::Full } else { Extent::Told };
     let rows = gateway.store.setup().rows().await?;
@@ -222,7 +209,7 @@ pub(crate) async fn export_setup(
 }
 
 /// Parses the names of kinds, separated by commas.
-pub(crate) fn kinds_named(names: &str) -> Result<Vec<Kind>, OperatorRefusal> {
+pub(crate) fn kinds_named(names: &str) -> Result<Vec<Kind>> {
     let known = || Kind::ALL.map(Kind::as_str).join(", ");
     let unknown = |name: &str| invalid("kinds", format!("\"{name}\" is none of {}", known()));
     names.split(',').map(|name| Kind::named(name).ok_or_else(|| unknown(name))).collect()
@@ -233,20 +220,10 @@ fn is_account(row: &CatalogueRow, name: &str) -> bool {
 }
 
 /// Returns the entries of a kind as a CSV file, without secrets.
-pub async fn export_entries(
-    gateway: &Gateway,
-    kind: Kind,
-    query: EntriesOfAccount,
-) -> Result<TextFile, OperatorRefusal> {
+pub async fn export_entries(gateway: &Gateway, kind: Kind, query: EntriesOfAccount) -> Result<TextFile> {
     let rows = gateway.store.setup().rows().await?;
     let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
-    let mut all = read(&rows, kind)?;
-    if kind == Kind::Sender {
-        let alike = look_alikes(&rows);
-        for (_, entry) in all.iter_mut().filter(|(name, _)| alike.contains(name.as_str())) {
-            entry.insert("look_alike".to_owned(), Value::Bool(true));
-        }
-    }
+    let all = exported(&rows, kind).map_err(ProvisionRefusal::from)?;
     let text = csv_file::written(kind, all.values().filter(|entry| filter.includes(entry)));
     Ok(TextFile { form: FileForm::Csv, name: kind.plural(), text })
 }
@@ -257,7 +234,7 @@ pub(crate) async fn import_entries(
     gateway: &Acting,
     query: &ImportQuery,
     mut file: FileOfKind,
-) -> Result<AppliedView, OperatorRefusal> {
+) -> Result<AppliedView> {
     let wanted = std::mem::take(&mut file.wanted);
     file.wanted = wanted.forced(true).judged_by(gateway.webhook_rules.clone());
     let _alone = gateway.change_alone().await?;
@@ -268,7 +245,7 @@ pub(crate) async fn import_entries(
 }
 
 /// Rejects a query to unbind what has no binds.
-fn check_binds(kind: Kind, query: &SaveQuery) -> Result<(), OperatorRefusal> {
+fn check_binds(kind: Kind, query: &SaveQuery) -> Result<()> {
     if query.unbind != Some(true) || kind == Kind::Connection {
         return Ok(());
     }
@@ -282,7 +259,7 @@ async fn execute_plan_of_entry(
     kind: Kind,
     name: String,
     query: &SaveQuery,
-) -> Result<SavedEntryView, OperatorRefusal> {
+) -> Result<SavedEntryView> {
     let entry = plan.shown(kind, &name).map_err(ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
@@ -298,7 +275,7 @@ async fn execute_plan_of_entry(
     Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
 }
 
-fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>, OperatorRefusal> {
+fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>> {
     Ok(shown(rows, kind).map_err(ProvisionRefusal::from)?)
 }
 
@@ -312,11 +289,7 @@ enum AccountFilter {
 }
 
 impl AccountFilter {
-    fn new(
-        account: Option<&str>,
-        kind: Kind,
-        rows: &[CatalogueRow],
-    ) -> Result<AccountFilter, OperatorRefusal> {
+    fn new(account: Option<&str>, kind: Kind, rows: &[CatalogueRow]) -> Result<AccountFilter> {
         let Some(account) = account else { return Ok(AccountFilter::All) };
         match kind.owner_field() {
             // A key belongs to a connection, which belongs to an account.
@@ -327,7 +300,7 @@ impl AccountFilter {
             }
             Some("accounts") => Ok(AccountFilter::Members(account.to_owned())),
             Some(owner) => Ok(AccountFilter::Owners(owner, vec![account.to_owned()])),
-            None => Err(invalid("account", format!("{} belong to no account", kind.plural()))),
+            None => Err(invalid("account", format!("{} belong to no account", kind.in_words()))),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::entry::draft::Draft;
 use crate::entry::plan::Plan;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use crate::user::entry::WantedUser;
 use hermod_domain::catalogue::{LinkCourier, Membership, PendingInvitation, Role, SecondFactor, User};
 use hermod_domain::ids::AccountId;
@@ -47,7 +47,7 @@ pub fn change_sign_in(
     user: &str,
     change: SignInChange,
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let rules = AddressRules::default();
     let mut draft = Draft::over(rows, pepper, &rules, now)?;
     draft.rewrite::<WantedUser>(user, |document| {
@@ -78,7 +78,7 @@ pub fn change_sign_in(
     draft.finish()
 }
 
-fn factor_of<'a>(document: &'a mut User, user: &str) -> Result<&'a mut SecondFactor, ProvisionRefusal> {
+fn factor_of<'a>(document: &'a mut User, user: &str) -> ProvisionResult<&'a mut SecondFactor> {
     let none = || ProvisionRefusal::about(&what(user), "has no second factor");
     document.second_factor.as_mut().ok_or_else(none)
 }
@@ -108,7 +108,7 @@ pub fn change_membership(
     email: &str,
     (account, change): (AccountId, MembershipChange),
     now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
+) -> ProvisionResult<Plan> {
     let rules = AddressRules::default();
     let mut draft = Draft::over(rows, pepper, &rules, now)?;
     let stored = draft.stored::<User>(Kind::User, email)?;

@@ -4,7 +4,7 @@
 use crate::user::changes::SignInProof;
 use crate::user::second_factor::check_code;
 use crate::user::sessions::SignedIn;
-use crate::user::{UserRefusal, digest_of, make_token};
+use crate::user::{Result, UserRefusal, digest_of, make_token};
 use hermod_gateway::gateway::Gateway;
 use hermod_gateway::secrets::Secret;
 use hermod_store::{TokenPurpose, UserToken};
@@ -37,11 +37,7 @@ pub struct WaitingSignIn {
 }
 
 /// Begins the second step. Returns the token for the browser.
-pub async fn wait_for_code(
-    gateway: &Gateway,
-    signed_in: SignedIn,
-    next: &str,
-) -> Result<Secret, UserRefusal> {
+pub async fn wait_for_code(gateway: &Gateway, signed_in: SignedIn, next: &str) -> Result<Secret> {
     let SignedIn { user, proof } = signed_in;
     let (token, now) = (make_token()?, gateway.clock.now());
     let stored = UserToken {
@@ -57,11 +53,11 @@ pub async fn wait_for_code(
 }
 
 /// Returns the sign-in of a token that waits for its code.
-pub async fn find_waiting(gateway: &Gateway, token: &str) -> Result<Option<WaitingSignIn>, UserRefusal> {
+pub async fn find_waiting(gateway: &Gateway, token: &str) -> Result<Option<WaitingSignIn>> {
     Ok(find(gateway, token).await?.map(|(stored, body)| waiting(&stored, body)))
 }
 
-async fn find(gateway: &Gateway, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
+async fn find(gateway: &Gateway, token: &str) -> Result<Option<(UserToken, Body)>> {
     let found =
         gateway.store.user_tokens().find(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let found = found.filter(|stored| stored.purpose == TokenPurpose::SecondFactor);
@@ -74,7 +70,7 @@ pub async fn enter_code(
     token: &str,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<WaitingSignIn, UserRefusal> {
+) -> Result<WaitingSignIn> {
     let (stored, body) = find(gateway, token).await?.ok_or(UserRefusal::LinkSpent)?;
     match check_code(gateway, stored.user, code, source).await {
         Ok(()) if gateway.store.user_tokens().end(stored.digest).await? => Ok(waiting(&stored, body)),
@@ -86,7 +82,7 @@ pub async fn enter_code(
 
 /// Counts a wrong code, also if several come at once. Returns the refusal: [`UserRefusal::WrongCode`] if another code may be
 /// tried, [`UserRefusal::LinkSpent`] if the sign-in has ended.
-async fn count_wrong_code(gateway: &Gateway, token: &str) -> Result<UserRefusal, UserRefusal> {
+async fn count_wrong_code(gateway: &Gateway, token: &str) -> Result<UserRefusal> {
     while let Some((stored, mut body)) = find(gateway, token).await? {
         body.failures += 1;
         if body.failures >= FAILURES_MAX {

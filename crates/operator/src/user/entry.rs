@@ -6,7 +6,7 @@ use crate::entry::documents::EntryNames;
 use crate::entry::draft::{Draft, FileEntry};
 use crate::entry::names::{NameForm, ReadName, canonical_email};
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::catalogue::{Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::operator_role::OperatorPermission;
@@ -72,7 +72,7 @@ impl FileEntry for WantedUser {
         canonical_email(name).map(|email| (email.clone(), vec![("email", email)]))
     }
 
-    fn document(&self, draft: &mut Draft<'_>, before: Option<&User>) -> Result<User, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&User>) -> ProvisionResult<User> {
         let WantedUser { email, name, accounts: wanted, pending: _, disabled } = self;
         let what = format!("user \"{email}\"");
         if wanted.len() > ACCOUNTS_MAX {

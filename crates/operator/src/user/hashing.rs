@@ -1,7 +1,7 @@
 //! Hashes passwords beside the other work: a few at a time, because each takes 20 ms of a core and 19 MiB.
 
 use crate::refusal::OperatorRefusal;
-use crate::user::UserRefusal;
+use crate::user::{Result, UserRefusal};
 use hermod_gateway::secrets::{Pepper, Secret, passwords};
 use tokio::sync::Semaphore;
 
@@ -11,11 +11,7 @@ static HASHING: Semaphore = Semaphore::const_new(2);
 static WAITING: Semaphore = Semaphore::const_new(64);
 
 /// Whether a password fits a hash. Without a hash it takes as long, and never fits.
-pub(crate) async fn fits(
-    pepper: &Pepper,
-    password: &Secret,
-    hash: Option<String>,
-) -> Result<bool, UserRefusal> {
+pub(crate) async fn fits(pepper: &Pepper, password: &Secret, hash: Option<String>) -> Result<bool> {
     let (pepper, password) = (pepper.clone(), password.clone());
     in_turn(move || match hash {
         Some(hash) => passwords::matches(&pepper, password.reveal().as_bytes(), &hash),
@@ -28,7 +24,7 @@ pub(crate) async fn fits(
 }
 
 /// Returns the hash of a password.
-pub(crate) async fn hash(pepper: &Pepper, password: &Secret) -> Result<String, UserRefusal> {
+pub(crate) async fn hash(pepper: &Pepper, password: &Secret) -> Result<String> {
     let (pepper, password) = (pepper.clone(), password.clone());
     in_turn(move || passwords::hash(&pepper, password.reveal())).await?.map_err(|error| {
         tracing::error!(%error, "A password could not be hashed");
@@ -36,7 +32,7 @@ pub(crate) async fn hash(pepper: &Pepper, password: &Secret) -> Result<String, U
     })
 }
 
-async fn in_turn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, UserRefusal> {
+async fn in_turn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let _place = WAITING.try_acquire().map_err(|_| UserRefusal::Busy)?;
     let turn = HASHING.acquire().await.map_err(|_| UserRefusal::Busy)?;
     let done = tokio::task::spawn_blocking(move || {

@@ -5,7 +5,7 @@ use crate::user::changes::MembershipChange;
 use crate::user::links::{Link, find_link, write_membership};
 use crate::user::sessions::Session;
 use crate::user::team::{is_last_owner, refuse_last_owner};
-use crate::user::{UserRefusal, digest_of};
+use crate::user::{Result, UserRefusal, digest_of};
 use hermod_domain::catalogue::{Catalogue, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -71,11 +71,7 @@ fn name_of(catalogue: &Catalogue, account: AccountId) -> Option<String> {
 }
 
 /// Accepts an invitation. The caller has checked the password of the user.
-pub async fn accept_invitation(
-    acting: &Acting,
-    session: &Session,
-    account: AccountId,
-) -> Result<(), UserRefusal> {
+pub async fn accept_invitation(acting: &Acting, session: &Session, account: AccountId) -> Result<()> {
     let _alone = acting.change_alone().await?;
     let now = acting.clock.now();
     let is_open = |user: &User| user.invitations(now).any(|(membership, _)| membership.account == account);
@@ -85,7 +81,7 @@ pub async fn accept_invitation(
 }
 
 /// Accepts the invitation of a link for its signed-in user, whose password the caller has checked. The link is used up.
-pub async fn accept_with_link(acting: &Acting, session: &Session, token: &str) -> Result<(), UserRefusal> {
+pub async fn accept_with_link(acting: &Acting, session: &Session, token: &str) -> Result<()> {
     let link = find_link(acting, token).await?.filter(|link| link.user == session.user);
     let Link { account, courier, .. } = link.ok_or(UserRefusal::LinkSpent)?;
     let account = account.ok_or(UserRefusal::LinkSpent)?;
@@ -97,22 +93,14 @@ pub async fn accept_with_link(acting: &Acting, session: &Session, token: &str) -
 }
 
 /// Declines an invitation, which ends.
-pub async fn decline_invitation(
-    acting: &Acting,
-    session: &Session,
-    account: AccountId,
-) -> Result<(), UserRefusal> {
+pub async fn decline_invitation(acting: &Acting, session: &Session, account: AccountId) -> Result<()> {
     let is_pending =
         |user: &User| user.membership(account).is_some_and(|membership| membership.pending.is_some());
     remove_own(acting, session, account, is_pending).await
 }
 
 /// Takes the user out of an account. The last owner stays. A user without another account is removed and signed out.
-pub async fn leave_account(
-    acting: &Acting,
-    session: &Session,
-    account: AccountId,
-) -> Result<(), UserRefusal> {
+pub async fn leave_account(acting: &Acting, session: &Session, account: AccountId) -> Result<()> {
     remove_own(acting, session, account, |user| user.role_in(account).is_some()).await
 }
 
@@ -121,7 +109,7 @@ async fn remove_own(
     session: &Session,
     account: AccountId,
     is_right: impl Fn(&User) -> bool,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     let _alone = acting.change_alone().await?;
     let catalogue = load_catalogue(&acting.store).await?;
     let email = find_own(acting, &catalogue, session, is_right)?;
@@ -135,7 +123,7 @@ fn find_own<'a>(
     catalogue: &'a Catalogue,
     session: &Session,
     fits: impl Fn(&User) -> bool,
-) -> Result<&'a str, UserRefusal> {
+) -> Result<&'a str> {
     let (email, user) = catalogue.users().by_id(session.user).ok_or(UserRefusal::LinkSpent)?;
     if !session.proof.holds_for(&acting.pepper, user) {
         return Err(UserRefusal::SignInChanged);

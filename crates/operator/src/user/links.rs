@@ -3,11 +3,12 @@
 use crate::author::{Acting, Author};
 use crate::entry::carry_out;
 use crate::entry::names::canonical_name;
+use crate::find::find_account;
 use crate::kind::Kind;
 use crate::refusal::OperatorRefusal;
 use crate::user::changes::{MembershipChange, SignInChange};
 use crate::user::sessions::SignedIn;
-use crate::user::{UserRefusal, changes, digest_of, hashing, make_token, second_factor, sign_in};
+use crate::user::{Result, UserRefusal, changes, digest_of, hashing, make_token, second_factor, sign_in};
 use hermod_domain::catalogue::{LinkCourier, LinkUse, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -56,11 +57,7 @@ impl Body {
 
 /// Invites a person to an account for the operator, who gets the link; an address without a user becomes one. Without an account
 /// the user gets only another link. If that user waits for one account, the link accepts it.
-pub async fn invite(
-    acting: &Acting,
-    email: &str,
-    membership: Option<(&str, Role)>,
-) -> Result<Invitation, UserRefusal> {
+pub async fn invite(acting: &Acting, email: &str, membership: Option<(&str, Role)>) -> Result<Invitation> {
     let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
     let account = match membership {
         Some((name, role)) => {
@@ -88,7 +85,7 @@ async fn change_membership(
     email: &str,
     account: AccountId,
     change: MembershipChange,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     let _alone = acting.change_alone().await?;
     write_membership(acting, email, account, change, TokenChange::default()).await
 }
@@ -100,7 +97,7 @@ pub(crate) async fn write_membership(
     account: AccountId,
     change: MembershipChange,
     tokens: TokenChange,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     let rows = acting.store.setup().rows().await?;
     let now = acting.clock.now();
     let plan = changes::change_membership(rows, &acting.pepper, email, (account, change), now)
@@ -117,7 +114,7 @@ pub(crate) async fn make_link(
     email: &str,
     account: Option<AccountId>,
     courier: LinkCourier,
-) -> Result<Invitation, UserRefusal> {
+) -> Result<Invitation> {
     let catalogue = acting.catalogue();
     let (id, user) = catalogue.users().find(email).ok_or_else(|| OperatorRefusal::no_such("user", email))?;
     end_links(acting, id, account).await?;
@@ -151,7 +148,7 @@ pub(crate) async fn make_link(
 }
 
 /// Ends the links of a user that were not used and are of this account, or without an account if it is `None`.
-async fn end_links(gateway: &Gateway, user: u32, account: Option<AccountId>) -> Result<(), UserRefusal> {
+async fn end_links(gateway: &Gateway, user: u32, account: Option<AccountId>) -> Result<()> {
     for token in gateway.store.user_tokens().list(user, gateway.clock.now()).await? {
         if token.purpose.is_link() && Body::of(&token).account == account {
             gateway.store.user_tokens().end(token.digest).await?;
@@ -160,14 +157,9 @@ async fn end_links(gateway: &Gateway, user: u32, account: Option<AccountId>) -> 
     Ok(())
 }
 
-fn find_account(gateway: &Gateway, name: &str) -> Result<AccountId, UserRefusal> {
-    let found = gateway.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
-    found.ok_or_else(|| OperatorRefusal::no_such("account", name).into())
-}
-
 /// Returns the link of a token; none if it was used before or has expired, if the invitation was withdrawn, or if the user is
 /// disabled. The link of a disabled user that an owner has seen is returned: otherwise the owner would learn that there is one.
-pub async fn find_link(gateway: &Gateway, token: &str) -> Result<Option<Link>, UserRefusal> {
+pub async fn find_link(gateway: &Gateway, token: &str) -> Result<Option<Link>> {
     let found =
         gateway.store.user_tokens().find(digest_of(&gateway.pepper, token), gateway.clock.now()).await?;
     let Some(stored) = found.filter(|stored| stored.purpose.is_link()) else { return Ok(None) };
@@ -196,7 +188,7 @@ pub async fn use_link(
     token: &str,
     password: &Secret,
     source: Option<IpAddr>,
-) -> Result<SignedIn, UserRefusal> {
+) -> Result<SignedIn> {
     let link = find_link(gateway, token).await?.ok_or(UserRefusal::LinkSpent)?;
     let Link { account, courier, .. } = link;
     let catalogue = gateway.catalogue();

@@ -2,7 +2,7 @@
 
 use crate::author::{Acting, Author};
 use crate::entry::names::canonical_email;
-use crate::user::UserRefusal;
+use crate::user::Result;
 use crate::user::links::{Invitation, make_link};
 use hermod_domain::catalogue::{LinkCourier, Role};
 use hermod_gateway::gateway::Gateway;
@@ -55,11 +55,7 @@ const RESET_EVERY: Duration = Duration::from_secs(300);
 
 /// Mails a link for another password, if there is such a user and no link was made a short while ago. The caller must not wait
 /// for it: the time would tell whether the user exists.
-pub async fn send_reset(
-    gateway: &Arc<Gateway>,
-    email: &str,
-    source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+pub async fn send_reset(gateway: &Arc<Gateway>, email: &str, source: Option<IpAddr>) -> Result<()> {
     let Some(email) = canonical_email(email) else { return Ok(()) };
     let catalogue = gateway.catalogue();
     let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);

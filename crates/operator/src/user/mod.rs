@@ -24,6 +24,9 @@ use hermod_gateway::secrets::{Pepper, Secret, random_token};
 use hermod_store::{StoreError, TokenDigest};
 use std::time::Duration;
 
+/// What a use case about users returns.
+pub type Result<T, E = UserRefusal> = std::result::Result<T, E>;
+
 /// Characters of a token, five bits each: 260 bits.
 const TOKEN_CHARS: usize = 52;
 
@@ -57,7 +60,7 @@ pub enum UserRefusal {
     #[error("{0}")]
     MailQueueFull(#[from] MailQueueFull),
     #[error("{0}")]
-    Refused(OperatorRefusal),
+    Refused(#[from] OperatorRefusal),
 }
 
 impl From<StoreError> for UserRefusal {
@@ -93,12 +96,6 @@ impl From<ProvisionRefusal> for UserRefusal {
     }
 }
 
-impl From<OperatorRefusal> for UserRefusal {
-    fn from(refusal: OperatorRefusal) -> UserRefusal {
-        UserRefusal::Refused(refusal)
-    }
-}
-
 impl From<UserRefusal> for OperatorRefusal {
     fn from(refusal: UserRefusal) -> OperatorRefusal {
         match refusal {
@@ -109,7 +106,7 @@ impl From<UserRefusal> for OperatorRefusal {
 }
 
 /// Makes a token.
-fn make_token() -> Result<Secret, UserRefusal> {
+fn make_token() -> Result<Secret> {
     random_token(TOKEN_CHARS).map(Secret::new).map_err(|error| {
         tracing::error!(%error, "No randomness for a token");
         UserRefusal::Refused(OperatorRefusal::Failed)

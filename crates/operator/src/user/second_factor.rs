@@ -6,7 +6,7 @@ use crate::entry::carry_out;
 use crate::refusal::OperatorRefusal;
 use crate::user::changes::{SignInChange, SignInProof};
 use crate::user::sessions::Session;
-use crate::user::{UserRefusal, changes, digest_of_parts, sessions, too_many};
+use crate::user::{Result, UserRefusal, changes, digest_of_parts, sessions, too_many};
 use hermod_domain::catalogue::SecondFactor;
 use hermod_gateway::gateway::{Gateway, SignInKey};
 use hermod_gateway::secrets::{Secret, random_token, sealed, totp};
@@ -40,7 +40,7 @@ pub struct Setup {
 }
 
 /// Makes a secret for the user of a session. It counts only after [`finish_setup`].
-pub async fn begin_setup(gateway: &Gateway, session: &Session) -> Result<(), UserRefusal> {
+pub async fn begin_setup(gateway: &Gateway, session: &Session) -> Result<()> {
     let secret = totp::make_secret().map_err(|error| no_randomness(&error))?;
     let now = gateway.clock.now();
     let stored = UserToken {
@@ -55,7 +55,7 @@ pub async fn begin_setup(gateway: &Gateway, session: &Session) -> Result<(), Use
 }
 
 /// Returns the setup that the session has begun.
-pub async fn pending_setup(gateway: &Gateway, session: &Session) -> Result<Option<Setup>, UserRefusal> {
+pub async fn pending_setup(gateway: &Gateway, session: &Session) -> Result<Option<Setup>> {
     let found = gateway.store.user_tokens().find(setup_digest(gateway, session), gateway.clock.now()).await?;
     let Some(stored) = found else { return Ok(None) };
     let secret = open(gateway, session.user, &stored.body)?;
@@ -65,11 +65,7 @@ pub async fn pending_setup(gateway: &Gateway, session: &Session) -> Result<Optio
 
 /// Switches the second factor on if the code is right. All other sessions of the user end. Returns the recovery codes, which
 /// cannot be read again.
-pub async fn finish_setup(
-    acting: &Acting,
-    session: &Session,
-    code: &str,
-) -> Result<Vec<Secret>, UserRefusal> {
+pub async fn finish_setup(acting: &Acting, session: &Session, code: &str) -> Result<Vec<Secret>> {
     let pending = pending_setup(acting, session).await?;
     let secret = pending.ok_or(UserRefusal::LinkSpent)?.secret;
     let Some(step) = totp::matching_step(&secret, &plain(code), acting.clock.machine_time()) else {
@@ -92,7 +88,7 @@ pub async fn finish_setup(
 }
 
 /// Makes other recovery codes. Those from before are no longer valid.
-pub async fn renew_recovery_codes(acting: &Acting, session: &Session) -> Result<Vec<Secret>, UserRefusal> {
+pub async fn renew_recovery_codes(acting: &Acting, session: &Session) -> Result<Vec<Secret>> {
     let codes = make_codes()?;
     let digests = codes.iter().map(|code| recovery_digest(acting, session.user, code.reveal())).collect();
     let change = SignInChange::RecoveryCodes { proof: session.proof.clone(), digests };
@@ -101,13 +97,13 @@ pub async fn renew_recovery_codes(acting: &Acting, session: &Session) -> Result<
 }
 
 /// Switches the second factor of a session's user off.
-pub async fn switch_off_second_factor(acting: &Acting, session: &Session) -> Result<(), UserRefusal> {
+pub async fn switch_off_second_factor(acting: &Acting, session: &Session) -> Result<()> {
     let change = SignInChange::SecondFactor { proof: Some(session.proof.clone()), factor: None };
     change_sign_in(acting, &acting.author, &session.email, change).await
 }
 
 /// Removes the second factor of a user for the operator. Sessions stay open. Returns whether there was one.
-pub async fn remove_second_factor(acting: &Acting, email: &str) -> Result<bool, UserRefusal> {
+pub async fn remove_second_factor(acting: &Acting, email: &str) -> Result<bool> {
     let catalogue = acting.catalogue();
     let (_, user) = catalogue.users().find(email).ok_or_else(|| OperatorRefusal::no_such("user", email))?;
     if user.second_factor.is_none() {
@@ -125,7 +121,7 @@ pub(crate) async fn check_code(
     user: u32,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     let catalogue = gateway.catalogue();
     let found = catalogue.users().by_id(user);
     let factor = found.and_then(|(email, user)| Some((email, user.second_factor.as_ref()?)));
@@ -149,7 +145,7 @@ async fn check_app_code(
     factor: &SecondFactor,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     let of_address = source.and_then(|source| gateway.wait_before_sign_in(source, SignInKey::Code(user), ""));
     if let Some(wait) = gateway.wait_before_code(user).max(of_address) {
         return Err(too_many(wait));
@@ -183,7 +179,7 @@ fn note_failure(gateway: &Gateway, user: u32, source: Option<IpAddr>) {
     }
 }
 
-async fn mark_used(gateway: &Gateway, user: u32, step: i64) -> Result<(), UserRefusal> {
+async fn mark_used(gateway: &Gateway, user: u32, step: i64) -> Result<()> {
     let now = gateway.clock.now();
     let stored = UserToken {
         digest: used_digest(gateway, user, step),
@@ -197,12 +193,7 @@ async fn mark_used(gateway: &Gateway, user: u32, step: i64) -> Result<(), UserRe
 }
 
 /// Writes a change of how a user signs in.
-async fn change_sign_in(
-    gateway: &Gateway,
-    author: &Author,
-    email: &str,
-    change: SignInChange,
-) -> Result<(), UserRefusal> {
+async fn change_sign_in(gateway: &Gateway, author: &Author, email: &str, change: SignInChange) -> Result<()> {
     write_sign_in(gateway, author, email, change, TokenChange::default()).await.map(drop)
 }
 
@@ -213,7 +204,7 @@ pub(crate) async fn write_sign_in(
     email: &str,
     change: SignInChange,
     tokens: TokenChange,
-) -> Result<SignInProof, UserRefusal> {
+) -> Result<SignInProof> {
     let _alone = gateway.change_alone().await?;
     let rows = gateway.store.setup().rows().await?;
     let now = gateway.clock.now();
@@ -226,7 +217,7 @@ pub(crate) async fn write_sign_in(
     Ok(proof)
 }
 
-fn make_codes() -> Result<Vec<Secret>, UserRefusal> {
+fn make_codes() -> Result<Vec<Secret>> {
     let code = |_| random_token(RECOVERY_CHARS).map(Secret::new).map_err(|error| no_randomness(&error));
     (0..RECOVERY_CODES).map(code).collect()
 }
@@ -236,7 +227,7 @@ fn no_randomness(error: &std::io::Error) -> UserRefusal {
     UserRefusal::Refused(OperatorRefusal::Failed)
 }
 
-fn open(gateway: &Gateway, user: u32, stored: &str) -> Result<Secret, UserRefusal> {
+fn open(gateway: &Gateway, user: u32, stored: &str) -> Result<Secret> {
     sealed::open(&gateway.pepper, &owner(user), stored).map_err(|error| {
         tracing::error!(%error, user, "A second factor cannot be decrypted");
         UserRefusal::Refused(OperatorRefusal::Failed)

@@ -1,7 +1,7 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
 use crate::user::changes::SignInProof;
-use crate::user::{UserRefusal, digest_of, make_token};
+use crate::user::{Result, digest_of, make_token};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::{Gateway, load_catalogue};
@@ -85,11 +85,7 @@ pub struct SessionView {
 
 /// Opens a session. Returns the token for the browser. If the password was changed since the user typed it, the session has ended
 /// from the beginning.
-pub async fn open_session(
-    gateway: &Gateway,
-    signed_in: SignedIn,
-    client: &Client,
-) -> Result<Secret, UserRefusal> {
+pub async fn open_session(gateway: &Gateway, signed_in: SignedIn, client: &Client) -> Result<Secret> {
     let SignedIn { user, proof } = signed_in;
     let token = make_token()?;
     let now = gateway.clock.now();
@@ -113,7 +109,7 @@ pub async fn open_session(
 }
 
 /// Returns the session of a token; none if it has ended, or its user is gone, disabled or signs in with something else by now.
-pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Session>, UserRefusal> {
+pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Session>> {
     let (digest, now) = (digest_of(&gateway.pepper, token), gateway.clock.now());
     let found = gateway.store.user_tokens().find(digest, now).await?;
     let Some(stored) = found.filter(|token| token.purpose == TokenPurpose::Session) else {
@@ -136,7 +132,7 @@ pub async fn find_session(gateway: &Gateway, token: &str) -> Result<Option<Sessi
 
 /// Whether a session is still open and its user may still use it. For responses that last longer than a request; it does not
 /// count as use of the session.
-pub async fn is_session_open(gateway: &Gateway, session: &Session) -> Result<bool, UserRefusal> {
+pub async fn is_session_open(gateway: &Gateway, session: &Session) -> Result<bool> {
     let found = gateway.store.user_tokens().find(session.digest, gateway.clock.now()).await?;
     let stored = found.filter(|token| token.purpose == TokenPurpose::Session);
     let Some(Body { proof, .. }) = stored.and_then(|token| serde_json::from_str(&token.body).ok()) else {
@@ -146,7 +142,7 @@ pub async fn is_session_open(gateway: &Gateway, session: &Session) -> Result<boo
 }
 
 /// Returns the address of a user for whom a proof holds.
-async fn find_user(gateway: &Gateway, user: u32, proof: &SignInProof) -> Result<Option<String>, UserRefusal> {
+async fn find_user(gateway: &Gateway, user: u32, proof: &SignInProof) -> Result<Option<String>> {
     let find = |catalogue: &Catalogue| {
         let (email, user) = catalogue.users().by_id(user)?;
         proof.holds_for(&gateway.pepper, user).then(|| email.to_owned())
@@ -159,27 +155,19 @@ async fn find_user(gateway: &Gateway, user: u32, proof: &SignInProof) -> Result<
 }
 
 /// Writes that the user of a session has just proved to be the user.
-pub(crate) async fn confirm(gateway: &Gateway, session: &Session) -> Result<(), UserRefusal> {
+pub(crate) async fn confirm(gateway: &Gateway, session: &Session) -> Result<()> {
     let now = gateway.clock.now();
     rewrite(gateway, session, |body| body.confirmed_at = now.as_millis()).await
 }
 
 /// Keeps the session whose user has changed the password or the second factor.
-pub(crate) async fn renew_proof(
-    gateway: &Gateway,
-    session: &Session,
-    proof: SignInProof,
-) -> Result<(), UserRefusal> {
+pub(crate) async fn renew_proof(gateway: &Gateway, session: &Session, proof: SignInProof) -> Result<()> {
     rewrite(gateway, session, |body| body.proof = proof.clone()).await
 }
 
 /// Changes what the store keeps about a session, unless it has ended. If another request changes it meanwhile, both changes are
 /// made.
-async fn rewrite(
-    gateway: &Gateway,
-    session: &Session,
-    change: impl Fn(&mut Body),
-) -> Result<(), UserRefusal> {
+async fn rewrite(gateway: &Gateway, session: &Session, change: impl Fn(&mut Body)) -> Result<()> {
     while let Some(stored) = gateway.store.user_tokens().find(session.digest, gateway.clock.now()).await? {
         let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
         change(&mut body);
@@ -192,12 +180,7 @@ async fn rewrite(
 }
 
 /// Writes that the session is in use, once in a while.
-async fn note_seen(
-    gateway: &Gateway,
-    stored: UserToken,
-    mut body: Body,
-    now: Timestamp,
-) -> Result<(), UserRefusal> {
+async fn note_seen(gateway: &Gateway, stored: UserToken, mut body: Body, now: Timestamp) -> Result<()> {
     if now.since(Timestamp::from_millis(body.seen_at)) < SEEN_EVERY {
         return Ok(());
     }
@@ -210,7 +193,7 @@ async fn note_seen(
 }
 
 /// Returns the open sessions of a user, the newest first.
-pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
+pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionView>> {
     let catalogue = gateway.catalogue();
     let Some((_, entry)) = catalogue.users().by_id(user) else { return Ok(Vec::new()) };
     let tokens = gateway.store.user_tokens().list(user, gateway.clock.now()).await?;
@@ -231,7 +214,7 @@ pub async fn list_sessions(gateway: &Gateway, user: u32) -> Result<Vec<SessionVi
 }
 
 /// Ends a session of a user. Returns whether there was one.
-pub async fn end_session(gateway: &Gateway, user: u32, digest: TokenDigest) -> Result<bool, UserRefusal> {
+pub async fn end_session(gateway: &Gateway, user: u32, digest: TokenDigest) -> Result<bool> {
     let is_own = gateway
         .store
         .user_tokens()
@@ -243,7 +226,7 @@ pub async fn end_session(gateway: &Gateway, user: u32, digest: TokenDigest) -> R
 }
 
 /// Ends all sessions of a user except this one. Returns how many.
-pub async fn end_other_sessions(gateway: &Gateway, session: &Session) -> Result<usize, UserRefusal> {
+pub async fn end_other_sessions(gateway: &Gateway, session: &Session) -> Result<usize> {
     let mut ended = 0;
     for other in list_sessions(gateway, session.user).await? {
         if other.digest != session.digest && gateway.store.user_tokens().end(other.digest).await? {

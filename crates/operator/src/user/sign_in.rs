@@ -5,7 +5,7 @@ use crate::author::Author;
 use crate::entry::names::canonical_email;
 use crate::user::changes::{SignInChange, SignInProof};
 use crate::user::sessions::{Session, SignedIn};
-use crate::user::{UserRefusal, hashing, second_factor, sessions, too_many};
+use crate::user::{Result, UserRefusal, hashing, second_factor, sessions, too_many};
 use hermod_domain::catalogue::LinkCourier;
 use hermod_domain::ids::AccountId;
 use hermod_domain::password::{PASSWORD_CHARS_MAX, check_new as check_new_password};
@@ -51,7 +51,7 @@ pub async fn sign_in(
     email: &str,
     password: &Secret,
     device: Device<'_>,
-) -> Result<SignedIn, UserRefusal> {
+) -> Result<SignedIn> {
     let source = device.address;
     let email = canonical_email(email).unwrap_or_default();
     let catalogue = gateway.catalogue();
@@ -92,7 +92,7 @@ pub async fn confirm_password(
     password: &Secret,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     check_again(gateway, session, password, code, source).await?;
     sessions::confirm(gateway, session).await
 }
@@ -104,7 +104,7 @@ async fn check_again(
     password: &Secret,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<SignInProof, UserRefusal> {
+) -> Result<SignInProof> {
     // The session proves the browser.
     let token = device_token(gateway, session.user);
     let device = Device { address: source, token: token.as_ref() };
@@ -123,7 +123,7 @@ pub async fn change_password(
     (password, code): (&Secret, &str),
     new_password: &Secret,
     source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+) -> Result<()> {
     check_new(gateway, session.user, new_password, Chooser::SignedIn)?;
     let proof = check_again(gateway, session, password, code, source).await?;
     let hash = hashing::hash(&gateway.pepper, new_password).await?;
@@ -151,12 +151,7 @@ pub(crate) enum Chooser {
 
 /// Checks a password that is chosen for a user. It is compared with the address and the account of the link by which it is chosen,
 /// and with the user's name and accepted accounts unless an owner of an account may be the chooser.
-pub(crate) fn check_new(
-    gateway: &Gateway,
-    user: u32,
-    password: &Secret,
-    chooser: Chooser,
-) -> Result<(), UserRefusal> {
+pub(crate) fn check_new(gateway: &Gateway, user: u32, password: &Secret, chooser: Chooser) -> Result<()> {
     let catalogue = gateway.catalogue();
     let Some((email, user)) = catalogue.users().by_id(user) else { return Err(UserRefusal::LinkSpent) };
     let (of_link, is_person) = match chooser {

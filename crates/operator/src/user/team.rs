@@ -11,7 +11,7 @@ use crate::refusal::OperatorRefusal;
 use crate::user::changes::MembershipChange;
 use crate::user::links::{INVITATION_KEPT, Invitation, write_membership};
 use crate::user::sessions::list_sessions;
-use crate::user::{UserRefusal, links, mails, seconds};
+use crate::user::{Result, UserRefusal, links, mails, seconds};
 use hermod_domain::catalogue::{Catalogue, LinkCourier, Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -69,7 +69,7 @@ pub enum Invited {
 }
 
 /// Returns the people of an account.
-pub async fn show_team(gateway: &Gateway, account: AccountId) -> Result<Team, UserRefusal> {
+pub async fn show_team(gateway: &Gateway, account: AccountId) -> Result<Team> {
     let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
     let mut team = Team::default();
     for member in catalogue.users().of_account(account) {
@@ -106,12 +106,7 @@ pub fn team_row_id(gateway: &Gateway, account: AccountId, email: &str) -> String
 }
 
 /// Invites a person to an account. The membership is pending until the person accepts.
-pub async fn invite_to_team(
-    acting: &Acting,
-    account: AccountId,
-    email: &str,
-    role: Role,
-) -> Result<Invited, UserRefusal> {
+pub async fn invite_to_team(acting: &Acting, account: AccountId, email: &str, role: Role) -> Result<Invited> {
     let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
     let catalogue = acting.catalogue();
     let found = catalogue.users().find(&email);
@@ -122,11 +117,7 @@ pub async fn invite_to_team(
 }
 
 /// Makes another link for a user of an account: for an invitation, or for another password.
-pub async fn make_member_link(
-    acting: &Acting,
-    account: AccountId,
-    row: &str,
-) -> Result<Invited, UserRefusal> {
+pub async fn make_member_link(acting: &Acting, account: AccountId, row: &str) -> Result<Invited> {
     let catalogue = acting.catalogue();
     let (email, membership) = find_member(acting, &catalogue, account, row)?;
     if membership.pending.is_some() {
@@ -142,18 +133,13 @@ pub async fn make_member_link(
 }
 
 /// Limits invitations and links: they are mails to people who may not want them.
-fn admit(acting: &Acting, account: AccountId, email: &str) -> Result<(), UserRefusal> {
+fn admit(acting: &Acting, account: AccountId, email: &str) -> Result<()> {
     let admitted = acting.admit_invitation(account, acting.author.name(), email);
     admitted.map_err(|wait| UserRefusal::TooManyInvitations { wait_s: seconds(wait) })
 }
 
 /// Writes an invitation, and mails it or returns its link. A user with a proven address gets no link: the password is enough.
-async fn send_invitation(
-    acting: &Acting,
-    account: AccountId,
-    email: &str,
-    role: Role,
-) -> Result<Invited, UserRefusal> {
+async fn send_invitation(acting: &Acting, account: AccountId, email: &str, role: Role) -> Result<Invited> {
     admit(acting, account, email)?;
     let name = account_name(&acting.catalogue(), account)?;
     let expires_at = Some(acting.clock.now().plus(INVITATION_KEPT));
@@ -175,12 +161,7 @@ async fn send_invitation(
 }
 
 /// Changes the role of a user in an account. The last owner keeps the role.
-pub async fn change_role(
-    acting: &Acting,
-    account: AccountId,
-    row: &str,
-    role: Role,
-) -> Result<(), UserRefusal> {
+pub async fn change_role(acting: &Acting, account: AccountId, row: &str, role: Role) -> Result<()> {
     let catalogue = acting.catalogue();
     let (email, _) = find_member(acting, &catalogue, account, row)?;
     change(acting, account, email, MembershipChange::Role(role)).await
@@ -188,7 +169,7 @@ pub async fn change_role(
 
 /// Takes the role in an account from a user, or withdraws the invitation. The last owner stays. A user without another account
 /// is removed and signed out.
-pub async fn remove_member(acting: &Acting, account: AccountId, row: &str) -> Result<(), UserRefusal> {
+pub async fn remove_member(acting: &Acting, account: AccountId, row: &str) -> Result<()> {
     let catalogue = acting.catalogue();
     let (email, _) = find_member(acting, &catalogue, account, row)?;
     change(acting, account, email, MembershipChange::Remove).await
@@ -196,12 +177,7 @@ pub async fn remove_member(acting: &Acting, account: AccountId, row: &str) -> Re
 
 /// Changes the membership of a user in one account. Owners are counted under the lock: two owners that remove each other at the
 /// same time would leave none.
-async fn change(
-    acting: &Acting,
-    account: AccountId,
-    email: &str,
-    change: MembershipChange,
-) -> Result<(), UserRefusal> {
+async fn change(acting: &Acting, account: AccountId, email: &str, change: MembershipChange) -> Result<()> {
     let _alone = acting.change_alone().await?;
     // Not the catalogue of this node, which may not have the last change of another one.
     let catalogue = load_catalogue(&acting.store).await?;
@@ -213,11 +189,7 @@ async fn change(
 }
 
 /// Fails if this is the only owner who can sign in.
-pub(crate) fn refuse_last_owner(
-    catalogue: &Catalogue,
-    account: AccountId,
-    user: u32,
-) -> Result<(), UserRefusal> {
+pub(crate) fn refuse_last_owner(catalogue: &Catalogue, account: AccountId, user: u32) -> Result<()> {
     if is_last_owner(catalogue, account, user) { Err(UserRefusal::LastOwner) } else { Ok(()) }
 }
 
@@ -227,7 +199,7 @@ fn find_member<'a>(
     catalogue: &'a Catalogue,
     account: AccountId,
     row: &str,
-) -> Result<(&'a str, &'a Membership), UserRefusal> {
+) -> Result<(&'a str, &'a Membership)> {
     let members = catalogue.users().of_account(account).into_iter();
     let invited = catalogue.users().invited_to(account).into_iter().map(|(invited, _)| invited);
     let found = members.chain(invited).find(|one| team_row_id(gateway, account, one.email) == row);
@@ -243,7 +215,7 @@ pub(crate) fn is_last_owner(catalogue: &Catalogue, account: AccountId, user: u32
     is_owner(user) && members.iter().filter(|one| one.id != user).all(|one| !is_owner(one.id))
 }
 
-fn account_name(catalogue: &Catalogue, account: AccountId) -> Result<String, UserRefusal> {
+fn account_name(catalogue: &Catalogue, account: AccountId) -> Result<String> {
     let found = catalogue.account(account).map(|view| view.name.clone());
     found.ok_or_else(|| OperatorRefusal::no_such("account", &account.to_string()).into())
 }

@@ -20,6 +20,22 @@ pub trait Paged: ToSchema {
     fn cursor(&self) -> Self::Cursor;
 }
 
+/// Lists a view in pages: the type of its cursor, and the cursor of a row.
+macro_rules! paged {
+    ($view:ty, $cursor:ty, |$row:ident| $of:expr) => {
+        impl $crate::views::paging::Paged for $view {
+            type Cursor = $cursor;
+
+            fn cursor(&self) -> $cursor {
+                let $row = self;
+                $of
+            }
+        }
+    };
+}
+
+pub(crate) use paged;
+
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "T: Paged + Serialize", deserialize = "T: Paged + DeserializeOwned"))]
@@ -152,16 +168,5 @@ impl From<u64> for RowNumber {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limit_outside_its_range_is_rejected() {
-        assert_eq!("1000".parse(), Ok(Limit::MAX));
-        for text in ["0", "1001", "-1", "x", ""] {
-            let expect = format!("\"{text}\" is not a number from 1 to 1000");
-            assert_eq!(text.parse::<Limit>(), Err(expect));
-        }
-        assert!("9223372036854775808".parse::<RowNumber>().is_err());
-    }
-}
+#[path = "paging_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@ use crate::author::Acting;
 use crate::entry::carry_out::execute_plan;
 use crate::find::find_account;
 use crate::input::{invalid, one_of};
-use crate::refusal::OperatorRefusal;
+use crate::refusal::{OperatorRefusal, Result};
 use crate::views::paging::{Limit, Page};
 use crate::webhook::views::{
     AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 const TEST_RETRY_S: u32 = 2;
 
 /// Returns an account's webhook addresses and queues, without the secrets.
-pub async fn show_webhooks(gateway: &Gateway, account: &str) -> Result<WebhooksView, OperatorRefusal> {
+pub async fn show_webhooks(gateway: &Gateway, account: &str) -> Result<WebhooksView> {
     let id = find_account(gateway, account)?;
     let figures = gateway.store.webhooks().figures(id).await?;
     let catalogue = gateway.catalogue();
@@ -48,7 +48,7 @@ pub async fn list_webhook_events(
     gateway: &Gateway,
     account: &str,
     query: EventsQuery,
-) -> Result<Page<EventView>, OperatorRefusal> {
+) -> Result<Page<EventView>> {
     let states = [WebhookStatus::Waiting, WebhookStatus::Delivered, WebhookStatus::Failed];
     let status = query.state.map(|text| one_of("state", &text, states, state_text)).transpose()?;
     let filter = WebhookFilter { kind: parse_kind(query.kind)?, status };
@@ -68,11 +68,11 @@ const fn state_text(state: WebhookStatus) -> &'static str {
     }
 }
 
-fn parse_kind(text: Option<String>) -> Result<Option<WebhookKind>, OperatorRefusal> {
+fn parse_kind(text: Option<String>) -> Result<Option<WebhookKind>> {
     text.map(|text| one_of("kind", &text, WebhookKind::ALL, WebhookKind::as_str)).transpose()
 }
 
-fn parse_event(gateway: &Gateway, name: &str) -> Result<EventId, OperatorRefusal> {
+fn parse_event(gateway: &Gateway, name: &str) -> Result<EventId> {
     let number = event_number(&gateway.numbers, name).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| no_event(name))
 }
@@ -82,11 +82,7 @@ fn no_event(name: &str) -> OperatorRefusal {
 }
 
 /// Returns an event and its stored attempts, the oldest first.
-pub async fn show_webhook_event(
-    gateway: &Gateway,
-    account: &str,
-    event: &str,
-) -> Result<EventAttemptsView, OperatorRefusal> {
+pub async fn show_webhook_event(gateway: &Gateway, account: &str, event: &str) -> Result<EventAttemptsView> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
     let found = gateway.store.webhooks().find(id, number).await?.ok_or_else(|| no_event(event))?;
     let attempts = gateway.store.webhooks().attempts(id, number).await?.unwrap_or_default();
@@ -97,22 +93,14 @@ pub async fn show_webhook_event(
 }
 
 /// Returns the body of an event's posts; `None` if its message was purged or erased.
-pub async fn webhook_event_body(
-    gateway: &Gateway,
-    account: &str,
-    event: &str,
-) -> Result<Option<String>, OperatorRefusal> {
+pub async fn webhook_event_body(gateway: &Gateway, account: &str, event: &str) -> Result<Option<String>> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
     let content = gateway.store.webhooks().content(id, number).await?;
     Ok(content.as_ref().map(webhook_body))
 }
 
 /// Posts an event again, with the same id and body.
-pub async fn replay_webhook(
-    gateway: &Acting,
-    account: &str,
-    event: &str,
-) -> Result<ReplayedView, OperatorRefusal> {
+pub async fn replay_webhook(gateway: &Acting, account: &str, event: &str) -> Result<ReplayedView> {
     let (id, number) = (find_account(gateway, account)?, parse_event(gateway, event)?);
     let audited = gateway.audited(Some(id), "webhook.replay", event, &Value::Null);
     match audited.webhooks().replay(id, number, gateway.clock.now()).await? {
@@ -127,7 +115,7 @@ pub async fn replay_webhooks(
     gateway: &Acting,
     account: &str,
     request: ReplayRequest,
-) -> Result<ReplayedView, OperatorRefusal> {
+) -> Result<ReplayedView> {
     let ReplayRequest { since, kind } = request;
     let since = since.as_deref().map(parse_since).transpose()?;
     let kind = parse_kind(kind)?;
@@ -147,7 +135,7 @@ pub async fn replay_webhooks(
     Ok(done)
 }
 
-fn parse_since(since: &str) -> Result<Timestamp, OperatorRefusal> {
+fn parse_since(since: &str) -> Result<Timestamp> {
     Timestamp::parse(since).ok_or_else(|| {
         let rule = "is neither a day such as 2026-11-15 nor a time such as 2026-11-15T09:30:00Z";
         invalid("since", format!("\"{since}\" {rule}"))
@@ -155,11 +143,7 @@ fn parse_since(since: &str) -> Result<Timestamp, OperatorRefusal> {
 }
 
 /// Posts all events of an endpoint again that were given up since a time. Returns how many.
-async fn replay_failed(
-    gateway: &Acting,
-    endpoint: Endpoint,
-    since: Timestamp,
-) -> Result<u64, OperatorRefusal> {
+async fn replay_failed(gateway: &Acting, endpoint: Endpoint, since: Timestamp) -> Result<u64> {
     let (mut replayed, mut after) = (0, None);
     loop {
         let (store, now) = (&gateway.store, gateway.clock.now());
@@ -177,7 +161,7 @@ pub async fn stage_webhook_secret(
     gateway: &Acting,
     account: &str,
     request: Option<WebhookSecretRequest>,
-) -> Result<WebhookSecretView, OperatorRefusal> {
+) -> Result<WebhookSecretView> {
     find_account(gateway, account)?;
     let (secret, made) = match request.unwrap_or_default().secret {
         Some(text) => (webhook_secret::read(text).map_err(|refusal| invalid("secret", refusal))?, None),
@@ -194,26 +178,16 @@ pub async fn stage_webhook_secret(
 }
 
 /// Makes the staged secret the current one.
-pub async fn switch_webhook_secret(
-    gateway: &Acting,
-    account: &str,
-) -> Result<WebhookSecretView, OperatorRefusal> {
+pub async fn switch_webhook_secret(gateway: &Acting, account: &str) -> Result<WebhookSecretView> {
     rotate_secret(gateway, account, Rotation::Switch).await
 }
 
 /// Discards the staged secret, or the previous one if none is staged.
-pub async fn drop_webhook_secret(
-    gateway: &Acting,
-    account: &str,
-) -> Result<WebhookSecretView, OperatorRefusal> {
+pub async fn drop_webhook_secret(gateway: &Acting, account: &str) -> Result<WebhookSecretView> {
     rotate_secret(gateway, account, Rotation::Drop).await
 }
 
-async fn rotate_secret(
-    gateway: &Acting,
-    account: &str,
-    rotation: Rotation,
-) -> Result<WebhookSecretView, OperatorRefusal> {
+async fn rotate_secret(gateway: &Acting, account: &str, rotation: Rotation) -> Result<WebhookSecretView> {
     find_account(gateway, account)?;
     let _alone = gateway.change_alone().await?;
     let rows = gateway.store.setup().rows().await?;
@@ -223,7 +197,7 @@ async fn rotate_secret(
 }
 
 /// Returns the secret that signs an account's webhooks, and notes in the audit log who read it.
-pub async fn reveal_webhook_secret(gateway: &Acting, account: &str) -> Result<Secret, OperatorRefusal> {
+pub async fn reveal_webhook_secret(gateway: &Acting, account: &str) -> Result<Secret> {
     let id = find_account(gateway, account)?;
     let catalogue = gateway.catalogue();
     let webhooks = catalogue.account(id).and_then(|view| view.account.webhooks.as_ref());
@@ -238,11 +212,7 @@ pub async fn reveal_webhook_secret(gateway: &Acting, account: &str) -> Result<Se
 }
 
 /// Posts a signed event of an invented message to an account's webhook, once. Needs a running gateway.
-pub async fn test_webhook(
-    gateway: &Acting,
-    account: &str,
-    event: TestEvent,
-) -> Result<WebhookTestView, OperatorRefusal> {
+pub async fn test_webhook(gateway: &Acting, account: &str, event: TestEvent) -> Result<WebhookTestView> {
     let id = find_account(gateway, account)?;
     let detail = json!({ "kind": event.kind().as_str() });
     gateway.audited(Some(id), "webhook.test", account, &detail).note_in_audit_log().await?;

@@ -1,7 +1,7 @@
 //! An account's webhooks: endpoints, events, attempts, replays, the signing secret.
 
 use crate::views::masking::MessageText;
-use crate::views::paging::{Limit, Paged, RowNumber};
+use crate::views::paging::{Limit, RowNumber, paged};
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
@@ -93,13 +93,7 @@ pub struct EventView {
     pub ended_at: Option<String>,
 }
 
-impl Paged for EventView {
-    type Cursor = u64;
-
-    fn cursor(&self) -> u64 {
-        shown_event_number(&self.event).unwrap_or_default()
-    }
-}
+paged!(EventView, u64, |row| shown_event_number(&row.event).unwrap_or_default());
 
 impl EventView {
     pub fn new(record: WebhookRecord, numbers: &ShownNumbers) -> EventView {

@@ -2,19 +2,20 @@
 
 use crate::fixture::ApiFixture;
 use hermod_domain::ids::{AccountId, ConnectionId};
-use hermod_gateway::live_status::{BoundAs, LiveBind, NewBind, Order};
+use hermod_gateway::live_status::{LiveBind, NewBind, Order};
+use hermod_smpp::BindType;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::time::Duration;
 
-fn enter(fixture: &ApiFixture, system_id: &str, kind: BoundAs) -> LiveBind {
+fn enter(fixture: &ApiFixture, system_id: &str, kind: BindType) -> LiveBind {
     let account = fixture.gateway.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
     let new = NewBind {
         connection: ConnectionId::new(1),
         account,
         system_id: system_id.into(),
         kind,
-        is_3_4: kind == BoundAs::Transceiver,
+        is_3_4: kind == BindType::Transceiver,
         peer: IpAddr::from([192, 0, 2, 7]),
         tls: true,
         window: 10,
@@ -28,8 +29,8 @@ fn enter(fixture: &ApiFixture, system_id: &str, kind: BoundAs) -> LiveBind {
 async fn bind_view_has_its_properties_and_counts() {
     let fixture = ApiFixture::open().await.running();
     assert_eq!(fixture.get("/binds").await.body["items"], json!([]));
-    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
-    let other = enter(&fixture, "bakery", BoundAs::Receiver);
+    let bind = enter(&fixture, "shop", BindType::Transceiver);
+    let other = enter(&fixture, "bakery", BindType::Receiver);
     bind.submitted(30, fixture.gateway.clock.moment());
     bind.refused(2);
     bind.receipts(5);
@@ -57,7 +58,7 @@ async fn bind_view_has_its_properties_and_counts() {
     assert_eq!((&last["version"], &last["last_error"]), (&json!("3.3"), &Value::Null));
     let only = fixture.get("/binds?system_id=bakery").await.body;
     assert_eq!(only["items"].as_array().unwrap().len(), 1);
-    assert_eq!(only["items"][0]["number"], other.number());
+    assert_eq!(only["items"][0]["number"], other.number);
     assert_eq!(fixture.get("/binds?account=nobody").await.status, 404);
     assert_eq!(fixture.get("/binds?port=1").await.status, 400);
 }
@@ -65,9 +66,9 @@ async fn bind_view_has_its_properties_and_counts() {
 #[tokio::test]
 async fn unbind_request_unbinds_the_bind() {
     let fixture = ApiFixture::open().await.running();
-    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
-    let reply = fixture.post(&format!("/binds/{}/unbind", bind.number()), json!({})).await;
-    assert_eq!((reply.status, &reply.body), (200, &json!({"bind": bind.number()})));
+    let bind = enter(&fixture, "shop", BindType::Transceiver);
+    let reply = fixture.post(&format!("/binds/{}/unbind", bind.number), json!({})).await;
+    assert_eq!((reply.status, &reply.body), (200, &json!({"bind": bind.number})));
     assert_eq!(bind.ordered().await, Order::Unbind);
     for nobody in ["0", "99", "x"] {
         assert_eq!(fixture.post(&format!("/binds/{nobody}/unbind"), json!({})).await.status, 404);
@@ -77,7 +78,7 @@ async fn unbind_request_unbinds_the_bind() {
 #[tokio::test]
 async fn change_of_a_connection_with_unbind_unbinds_its_binds() {
     let fixture = ApiFixture::open().await.running();
-    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
+    let bind = enter(&fixture, "shop", BindType::Transceiver);
     let kept = fixture.patch("/connections/shop-http", json!({"rate": 20})).await;
     assert_eq!(kept.status, 200);
     let reply = fixture.patch("/connections/shop-http?unbind=false", json!({"rate": 21})).await;

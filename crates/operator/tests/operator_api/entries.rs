@@ -371,7 +371,7 @@ async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
             "/prices/nonsense",
             json!({"per_part": "1"}),
             "422 REFUSED: \"nonsense\" is not a valid price name: expected 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it \
-             for one account, and @DAY after it for its first day",
+             for one account or list:LIST/ for a price list, and @DAY after it for its first day",
         ),
         (
             "/prices/49",

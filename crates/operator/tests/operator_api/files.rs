@@ -46,7 +46,7 @@ async fn export_is_limited_to_kinds_and_an_account() {
     assert_eq!(tables("/export?account=shop").await, "[[account]] [[sender]] [[connection]] [[key]]");
     assert_eq!(tables("/export?account=bank&kinds=price,carrier").await, "[[price]]");
     let told = fixture.get("/export?kinds=price,prize").await.status_and_error();
-    assert!(told.starts_with("400 INVALID_FIELD: kinds: \"prize\" is none of carrier, route"), "{told}");
+    assert!(told.starts_with("400 INVALID_FIELD: kinds: \"prize\" is none of carrier, cost, "), "{told}");
     assert!(fixture.get("/export?account=shoop").await.status_and_error().starts_with("404 NOT_FOUND"));
 }
 
@@ -54,7 +54,10 @@ async fn export_is_limited_to_kinds_and_an_account() {
 async fn csv_file_of_a_kind_is_exported_and_imported() {
     let fixture = ApiFixture::open().await;
     let file = fixture.get("/prices.csv").await;
-    assert_eq!(file.text, "prefix,network,mcc,country,per_part,free,account,from\r\n*,,,,0.05,,,\r\n");
+    assert_eq!(
+        file.text,
+        "prefix,network,mcc,country,per_part,free,closed,account,price_list,from,until\r\n*,,,,0.05,,,,,,\r\n"
+    );
     assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
     let again = fixture.import("/prices.csv", file.text).await;
     assert_eq!(again.changes(), "same price *");
@@ -70,7 +73,7 @@ async fn csv_file_of_a_kind_is_exported_and_imported() {
     assert_eq!(fixture.get("/prices/shop/49").await.body["entry"]["per_part"], "0.05");
     let shop = fixture.get("/prices.csv?account=shop").await;
     assert!(
-        shop.text.ends_with("\r\n49,,,,0.05,,shop,\r\n") && shop.text.lines().count() == 2,
+        shop.text.ends_with("\r\n49,,,,0.05,,,shop,,,\r\n") && shop.text.lines().count() == 2,
         "{}",
         shop.text
     );

@@ -14,6 +14,7 @@ use hermod_operator::api::document::document;
 use hermod_store::{LinkKind, LinkNumber, MoRecord, Screened};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A handset of which no response to a masked role may have the number.
 const HANDSET: &str = "+4915112345678";
@@ -416,4 +417,53 @@ async fn reason_is_refused_from_a_reader_and_if_it_says_nothing() {
     let needed = get(&fixture, OperatorRole::Support, None, "/blocks").await;
     assert_eq!((needed.status, needed.header("x-error-code")), (403, Some("REASON_NEEDED")));
     assert_eq!(fixture.get("/audit-log?action=reason").await.body["items"], json!([]));
+}
+
+/// Reads a live feed to its end while time passes. Returns what it had.
+async fn read_to_end(fixture: &ApiFixture, feed: Body) -> String {
+    let time = async {
+        loop {
+            fixture.gateway.clock.advance(Duration::from_secs(1));
+            tokio::task::yield_now().await;
+        }
+    };
+    let bytes = tokio::select! {
+        read = feed.collect() => read.unwrap().to_bytes(),
+        () = time => unreachable!("time does not end"),
+    };
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn live_feed_ends_when_the_operator_is_no_longer_what_it_was() {
+    let reader = "/operators/the-reader";
+    for (change, fields) in [
+        ("its token ends", Some(json!({ "until": "2026-06-15T12:00:03Z" }))),
+        ("it gets another role", Some(json!({ "role": "support" }))),
+        ("it gets another token", Some(json!({ "token": "another-token-of-many-characters" }))),
+        ("it is removed", None),
+    ] {
+        let fixture = fixture().await;
+        let response = send(&fixture, OperatorRole::Reader, None, "GET", "/live", &Value::Null).await;
+        assert_eq!(response.status(), 200, "{change}");
+        let changed = match fields {
+            Some(fields) => fixture.patch(reader, fields).await,
+            None => fixture.delete(reader).await,
+        };
+        assert_eq!(changed.status, 200, "{change}: {}", changed.text);
+        let text = read_to_end(&fixture, response.into_body()).await;
+        assert!(text.starts_with("retry: ") && !text.contains("event: frame"), "{change}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn live_feed_has_no_frame_after_its_operator_was_removed() {
+    let fixture = fixture().await;
+    let response = send(&fixture, OperatorRole::Support, None, "GET", "/live", &Value::Null).await;
+    assert_eq!(fixture.delete("/operators/the-support").await.status, 200);
+    let (status, sent) = fixture.submit(HANDSET, TEXT, &[]).await;
+    assert_eq!(status, 202, "{sent}");
+    fixture.gateway.store.record().flush().await.unwrap();
+    let text = read_to_end(&fixture, response.into_body()).await;
+    assert!(!text.contains("event: frame"), "{text}");
 }

@@ -1,9 +1,28 @@
-//! Pages for people who are not signed in, and for requests that fail.
+//! Pages for people who are not signed in, and for requests that fail: signing in and out with the code of the second factor, one-time
+//! links, and a link for a forgotten password. The answer to a forgotten password and its time are the same whether there is such a
+//! user or not: the link is made beside the request.
 
-use crate::elements::PageLink;
 use crate::forms::Field;
+use crate::layout::encode_segment;
+use crate::plain_message::PlainMessagePage;
+use crate::request::extract::{Form, Path, Query, check_csrf};
+use crate::request::member::{From, MaybeSession};
+use crate::request::reply::{NoPage, Reply, page, page_again, page_with_status, redirect, sentence};
+use crate::request::{State, cookie, next_page};
 use crate::time::Time;
 use askama::Template;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use hermod_domain::catalogue::{LinkCourier, LinkUse};
+use hermod_gateway::gateway::SignInKey;
+use hermod_gateway::http::pages::PageSource;
+use hermod_gateway::secrets::Secret;
+use hermod_operator::user::links::Link;
+use hermod_operator::user::sessions::{Client, SignedIn};
+use hermod_operator::user::sign_in::Device;
+use hermod_operator::user::{UserRefusal, code_sign_in, links, mails, sessions, sign_in};
+use serde::Deserialize;
+use std::sync::Arc;
 
 /// `GET /sign-in`. The form posts `email`, `password`, `next` and `csrf` to the same address.
 #[derive(Clone, Debug, Default, Template)]
@@ -66,91 +85,263 @@ pub struct OneTimeLinkPage {
     pub sign_in: Option<String>,
 }
 
-/// A page with one thing to say: an error, or that the person is signed out.
-#[derive(Clone, Debug, Default, Template)]
-#[template(path = "message_outside.html")]
-pub struct PlainMessagePage {
-    /// The HTTP status; shown if it is an error.
-    pub status: Option<u16>,
-    pub title: String,
-    pub text: String,
-    /// The next step.
-    pub link: Option<PageLink>,
-    /// The id to give to support.
-    pub request_id: Option<String>,
+#[derive(Deserialize)]
+pub(crate) struct SignInQuery {
+    #[serde(default)]
+    next: String,
 }
 
-impl PlainMessagePage {
-    /// Returns the page after signing out.
-    pub fn signed_out() -> PlainMessagePage {
-        PlainMessagePage {
-            title: "You are signed out".to_owned(),
-            text: "Your session on this device has ended.".to_owned(),
-            link: Some(PageLink::new("Sign in again", "/sign-in")),
-            ..PlainMessagePage::default()
+/// `GET /sign-in`.
+pub(crate) async fn show(
+    MaybeSession(session): MaybeSession,
+    Query(SignInQuery { next }): Query<SignInQuery>,
+) -> Response {
+    let next = next_page::checked(&next);
+    if session.is_some() {
+        return redirect(&next);
+    }
+    page(&SignInPage { next, ..SignInPage::default() })
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SignInForm {
+    email: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// `POST /sign-in`.
+pub(crate) async fn submit(
+    axum::extract::State(portal): State,
+    From(source): From,
+    headers: HeaderMap,
+    Form(SignInForm { email, password, next }): Form<SignInForm>,
+) -> Reply {
+    let (next, password) = (next_page::checked(&next), Secret::new(password));
+    let token = cookie::device(&portal, &source, &headers);
+    let device = Device { address: source.address, token: token.as_ref() };
+    match sign_in::sign_in(&portal.gateway, &email, &password, device).await {
+        Ok(signed_in) => open(&portal, &source, &headers, signed_in, &next).await,
+        Err(refusal) => {
+            let (status, error) = match &refusal {
+                UserRefusal::WrongSignIn => (StatusCode::UNAUTHORIZED, wrong()),
+                UserRefusal::TooManyAttempts { .. } => (StatusCode::TOO_MANY_REQUESTS, refusal.to_string()),
+                UserRefusal::Busy => (StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
+                _ => return Err(refusal.into()),
+            };
+            let form =
+                SignInPage { next, email: Field::new(email), error: Some(error), ..SignInPage::default() };
+            Ok(page_with_status(status, &form))
         }
     }
+}
 
-    /// Returns the page for an address that does not exist, or is not for this person: both look the same.
-    pub fn not_found() -> PlainMessagePage {
-        PlainMessagePage::error(
-            404,
-            "Page not found",
-            "There is nothing at this address, or it belongs to an account that you are not a member of.",
-        )
-        .leading_home()
+fn wrong() -> String {
+    "The e-mail address or the password is wrong. Both are needed as they were given; passwords differ in upper and lower case."
+        .to_owned()
+}
+
+/// Opens a session and leads to a page, or asks for the code of the second factor first.
+async fn open(
+    portal: &Arc<crate::request::Portal>,
+    source: &PageSource,
+    headers: &HeaderMap,
+    signed_in: SignedIn,
+    next: &str,
+) -> Reply {
+    if !signed_in.proof.needs_code() {
+        return open_session(portal, source, headers, signed_in, next).await;
     }
+    let token = code_sign_in::wait_for_code(&portal.gateway, signed_in, next).await?;
+    let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
+    Ok((cookie, redirect("/sign-in/code")).into_response())
+}
 
-    /// Returns the page for an action that the role may not do.
-    pub fn forbidden(role: &str) -> PlainMessagePage {
-        let text = format!(
-            "Your role in this account is {role}, which may not do this. Ask an owner of the account."
-        );
-        PlainMessagePage::error(403, "Not allowed for your role", &text).leading_home()
+/// Opens a session of a user who has proved everything, and leads to a page.
+pub(crate) async fn open_session(
+    portal: &Arc<crate::request::Portal>,
+    source: &PageSource,
+    headers: &HeaderMap,
+    signed_in: SignedIn,
+    next: &str,
+) -> Reply {
+    let user = signed_in.user;
+    let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let client = Client { address: source.address, agent: agent.to_owned() };
+    let token = sessions::open_session(&portal.gateway, signed_in, &client).await?;
+    let mut response = redirect(next);
+    cookie::remember_device(portal, source, user, &mut response);
+    response.headers_mut().append(header::SET_COOKIE, cookie::set(portal, source, &token));
+    Ok(response)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SignOutForm {
+    csrf: String,
+}
+
+/// `POST /sign-out`.
+pub(crate) async fn sign_out(
+    axum::extract::State(portal): State,
+    From(source): From,
+    MaybeSession(session): MaybeSession,
+    Form(SignOutForm { csrf }): Form<SignOutForm>,
+) -> Reply {
+    if let Some(session) = session {
+        check_csrf(&session, &csrf)?;
+        sessions::end_session(&portal.gateway, session.user, session.digest).await?;
     }
+    let cookie = [(header::SET_COOKIE, cookie::clear(&portal, &source))];
+    Ok((cookie, page(&PlainMessagePage::signed_out())).into_response())
+}
 
-    /// Returns the page for a form that is too old, or was not sent by our own page.
-    pub fn stale_form() -> PlainMessagePage {
-        let text = "The form was open for too long, or you have signed in again since. Nothing was changed. Go back, reload the page and try again.";
-        PlainMessagePage::error(403, "This form is no longer valid", text).leading_home()
+/// `GET /links/{token}`.
+pub(crate) async fn show_link(axum::extract::State(portal): State, Path(token): Path<String>) -> Reply {
+    match links::find_link(&portal.gateway, &token).await? {
+        Some(link) => Ok(page(&link_page(&portal, &token, &link, Field::default()))),
+        None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link())),
     }
+}
 
-    /// Returns the page for a form that is too large or was sent too slowly.
-    pub fn too_large() -> PlainMessagePage {
-        let text = "The form has more than 256 KB, or did not arrive within 30 seconds. Nothing was changed. Go back and send it in smaller pieces.";
-        PlainMessagePage::error(413, "This form is too large", text).leading_home()
+fn link_page(portal: &crate::request::Portal, token: &str, link: &Link, password: Field) -> OneTimeLinkPage {
+    let catalogue = portal.gateway.catalogue();
+    let user = catalogue.users().by_id(link.user).map(|(_, user)| user);
+    let membership = user.and_then(|user| match link.account {
+        Some(account) => user.membership(account),
+        None => user.accounts.last(),
+    });
+    let account = membership.and_then(|membership| catalogue.account(membership.account));
+    let afresh = LinkUse::ChoosePassword { is_afresh: true };
+    let starts_afresh = user
+        .is_some_and(|user| user.password.is_some() && user.link_use(link.account, link.courier) == afresh);
+    let can_sign_in = link.courier == LinkCourier::Owner || (starts_afresh && !link.is_reset);
+    OneTimeLinkPage {
+        csrf: String::new(),
+        action: format!("/links/{token}"),
+        is_invitation: !link.is_reset && membership.is_some(),
+        email: link.email.clone(),
+        account: account.map(|view| view.name.clone()).unwrap_or_default(),
+        role: membership.map(|membership| membership.role.to_string()).unwrap_or_default(),
+        invited_by: link.invited_by.clone(),
+        password,
+        password_again: Field::default(),
+        expires_at: Time::from(link.expires_at),
+        starts_afresh,
+        sign_in: can_sign_in
+            .then(|| format!("/sign-in?next={}", encode_segment(&format!("/invitations?link={token}")))),
     }
+}
 
-    /// Returns the page for an error of ours.
-    pub fn server_error(request_id: &str) -> PlainMessagePage {
-        let text =
-            "The gateway could not answer. Messages that were accepted are safe. Try again in a moment.";
-        PlainMessagePage {
-            request_id: Some(request_id.to_owned()),
-            ..PlainMessagePage::error(500, "Something went wrong on our side", text).leading_home()
+#[derive(Deserialize)]
+pub(crate) struct LinkForm {
+    password: String,
+    password_again: String,
+}
+
+/// `POST /links/{token}`: sets the password and signs in.
+pub(crate) async fn use_link(
+    axum::extract::State(portal): State,
+    From(source): From,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    Form(LinkForm { password, password_again }): Form<LinkForm>,
+) -> Reply {
+    let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessagePage::dead_link());
+    let Some(link) = links::find_link(&portal.gateway, &token).await? else { return Ok(dead()) };
+    let again = |error: String| {
+        let page = link_page(&portal, &token, &link, Field::invalid("", error));
+        page_again(&page)
+    };
+    if password != password_again {
+        return Ok(again("The two passwords differ. Type the same one twice.".to_owned()));
+    }
+    match links::use_link(&portal.gateway, &token, &Secret::new(password), source.address).await {
+        Ok(signed_in) => open(&portal, &source, &headers, signed_in, "/").await,
+        Err(weak @ UserRefusal::WeakPassword(_)) => Ok(again(sentence(&weak.to_string()))),
+        Err(UserRefusal::HasPassword) => {
+            Ok(again("This link does not replace a password. Sign in with yours to accept.".to_owned()))
         }
+        Err(UserRefusal::LinkSpent) => Ok(dead()),
+        Err(refusal) => Err(NoPage::from(refusal)),
     }
+}
 
-    /// Returns the page for too many attempts. `wait` is a duration in words.
-    pub fn too_many(wait: &str) -> PlainMessagePage {
-        let text = format!(
-            "There were too many attempts from your network or for this address. Wait {wait}, then try again."
-        );
-        PlainMessagePage::error(429, "Too many attempts", &text)
-    }
+/// What is wrong with a code.
+pub(crate) const WRONG_CODE: &str =
+    "The code is wrong or was used before. Each code works once: wait for the next one.";
 
-    /// Returns the page for a one-time link that was used or has expired.
-    pub fn dead_link() -> PlainMessagePage {
-        let text = "Links work once and for a limited time. Ask the person who invited you for a new one.";
-        PlainMessagePage::error(404, "This link no longer works", text)
+/// `GET /sign-in/code`.
+pub(crate) async fn show_code(
+    axum::extract::State(portal): State,
+    From(source): From,
+    headers: HeaderMap,
+) -> Reply {
+    let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
+    match code_sign_in::find_waiting(&portal.gateway, token.reveal()).await? {
+        Some(_) => Ok(page(&SecondFactorPage::default())),
+        None => Ok(redirect("/sign-in")),
     }
+}
 
-    fn error(status: u16, title: &str, text: &str) -> PlainMessagePage {
-        let (title, text) = (title.to_owned(), text.to_owned());
-        PlainMessagePage { status: Some(status), title, text, link: None, request_id: None }
-    }
+#[derive(Deserialize)]
+pub(crate) struct CodeForm {
+    code: String,
+}
 
-    fn leading_home(self) -> PlainMessagePage {
-        PlainMessagePage { link: Some(PageLink::new("Go to the home page", "/")), ..self }
+/// `POST /sign-in/code`.
+pub(crate) async fn submit_code(
+    axum::extract::State(portal): State,
+    From(source): From,
+    headers: HeaderMap,
+    Form(CodeForm { code }): Form<CodeForm>,
+) -> Reply {
+    let Some(token) = cookie::token(&portal, &source, &headers) else { return Ok(redirect("/sign-in")) };
+    let again = |status, error: String| {
+        let form = SecondFactorPage { code: Field::invalid("", error), ..SecondFactorPage::default() };
+        Ok(page_with_status(status, &form))
+    };
+    match code_sign_in::enter_code(&portal.gateway, token.reveal(), &code, source.address).await {
+        Ok(waiting) => open_session(&portal, &source, &headers, waiting.signed_in, &waiting.next).await,
+        Err(UserRefusal::WrongCode) => again(StatusCode::UNAUTHORIZED, WRONG_CODE.to_owned()),
+        Err(refusal @ UserRefusal::TooManyAttempts { .. }) => {
+            let error = format!("{} A recovery code works at any time.", sentence(&refusal.to_string()));
+            again(StatusCode::TOO_MANY_REQUESTS, error)
+        }
+        // Too old, or too many wrong codes: the password is needed again.
+        Err(UserRefusal::LinkSpent) => Ok(redirect("/sign-in")),
+        Err(refusal) => Err(refusal.into()),
     }
+}
+
+/// `GET /sign-in/forgotten`.
+pub(crate) async fn show_forgotten(axum::extract::State(portal): State) -> Response {
+    page(&ForgottenPage { sends_mail: portal.gateway.mail.is_open(), ..ForgottenPage::default() })
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ForgottenForm {
+    email: String,
+}
+
+/// `POST /sign-in/forgotten`. Requests count like failed sign-ins of the address.
+pub(crate) async fn submit_forgotten(
+    axum::extract::State(portal): State,
+    From(source): From,
+    Form(ForgottenForm { email }): Form<ForgottenForm>,
+) -> Reply {
+    let (gateway, sends_mail) = (portal.gateway.clone(), portal.gateway.mail.is_open());
+    if let Some(address) = source.address {
+        let limited = gateway.fail_sign_in(address, SignInKey::Reset);
+        let wait_s = |wait: std::time::Duration| u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).max(1);
+        limited.map_err(|wait| NoPage::TooMany { wait_s: wait_s(wait) })?;
+    }
+    if sends_mail {
+        portal.workers.spawn_named("portal/reset", async move {
+            if let Err(refusal) = mails::send_reset(&gateway, &email, source.address).await {
+                tracing::warn!(%refusal, "A link for a forgotten password was not sent");
+            }
+        });
+    }
+    Ok(page(&ForgottenPage { sends_mail, is_requested: true, ..ForgottenPage::default() }))
 }

@@ -1,6 +1,7 @@
-//! The pages, one file each: a struct of plain data and its template.
+//! The pages, one file for each subject: the struct of a page with its template, and the handlers that fill it.
 
 pub mod access;
+pub mod allow_list;
 pub mod audit;
 pub mod billing;
 pub mod compose;
@@ -20,5 +21,6 @@ pub mod request_log;
 pub mod requests;
 pub mod senders;
 pub mod smpp;
+pub(crate) mod start;
 pub mod team;
 pub mod webhooks;

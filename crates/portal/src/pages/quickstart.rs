@@ -1,8 +1,14 @@
 //! Quickstart: programs that send one message, with an own key. The same files are run by a test against a gateway.
 
 use crate::forms::Select;
-use crate::layout::Shell;
+use crate::layout::{NavEntry, Shell};
+use crate::pages::keys::base_url;
+use crate::request::extract::Query;
+use crate::request::member::Member;
+use crate::request::reply::{NoPage, Reply, page};
 use askama::Template;
+use hermod_domain::permission::Permission;
+use serde::Deserialize;
 
 /// `GET /accounts/{account}/quickstart?key=…`.
 #[derive(Clone, Debug, Template)]
@@ -58,6 +64,35 @@ impl Sample {
         };
         FILES.map(sample).into_iter().collect()
     }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct QuickstartQuery {
+    key: String,
+}
+
+/// `GET /accounts/{account}/quickstart`.
+pub(crate) async fn show(member: Member, Query(QuickstartQuery { key }): Query<QuickstartQuery>) -> Reply {
+    member.require(Permission::ReadSetup)?;
+    let (catalogue, now) = (member.gateway().catalogue(), member.gateway().clock.now());
+    let valid = catalogue.keys_of(member.account).into_iter().filter(|(_, key)| key.is_valid_at(now));
+    let mut keys: Vec<(&str, String)> = valid
+        .map(|(id, key)| match key.label.as_str() {
+            "" => (id, id.to_owned()),
+            label => (id, format!("{id}, {label}")),
+        })
+        .collect();
+    keys.sort_unstable();
+    let wanted = if key.is_empty() { keys.first().map_or("", |(id, _)| *id) } else { key.as_str() };
+    if !wanted.is_empty() && !keys.iter().any(|(id, _)| *id == wanted) {
+        return Err(NoPage::NotFound);
+    }
+    Ok(page(&QuickstartPage {
+        shell: member.shell(NavEntry::Quickstart),
+        samples: if wanted.is_empty() { Vec::new() } else { Sample::all(&base_url(&member), wanted) },
+        keys: Select::new(keys.iter().map(|(id, label)| (*id, label.clone())), wanted),
+    }))
 }
 
 #[cfg(test)]

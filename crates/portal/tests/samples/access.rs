@@ -1,12 +1,15 @@
 //! Samples of the pages outside of accounts.
 
 use super::{DAY, NOW, html};
+use hermod_domain::catalogue::Role;
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_operator::user::invitations::OwnInvitation;
 use hermod_portal::Time;
 use hermod_portal::forms::Field;
-use hermod_portal::pages::access::{
-    ForgottenPage, OneTimeLinkPage, PlainMessagePage, SecondFactorPage, SignInPage,
-};
-use hermod_portal::pages::team::{InvitationCard, InvitationsPage};
+use hermod_portal::pages::access::{ForgottenPage, OneTimeLinkPage, SecondFactorPage, SignInPage};
+use hermod_portal::pages::team::InvitationsPage;
+use hermod_portal::plain_message::PlainMessagePage;
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let csrf = "f3c1b2a49d".to_owned();
@@ -39,11 +42,12 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     };
     let invitations = InvitationsPage {
         email: "tomasz@lindgren.example".to_owned(),
-        invitations: vec![InvitationCard {
-            account: "lindgren".to_owned(),
-            role: "developer".to_owned(),
+        invitations: vec![OwnInvitation {
+            account: AccountId::new(1),
+            account_name: "lindgren".to_owned(),
+            role: Role::Developer,
             invited_by: Some("jana.petersen@lindgren.example".to_owned()),
-            expires: Some(Time(NOW + 3 * DAY)),
+            expires_at: Some(Timestamp::from_millis(NOW + 3 * DAY)),
         }],
         csrf: csrf.clone(),
         ..InvitationsPage::default()

@@ -1,6 +1,9 @@
 //! Samples of billing, limits, team, audit log and profile.
 
 use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, fresh, html, shell};
+use hermod_domain::catalogue::Role;
+use hermod_domain::time::Timestamp;
+use hermod_operator::user::team::OpenInvitation;
 use hermod_portal::Time;
 use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
@@ -13,7 +16,7 @@ use hermod_portal::pages::limits::{ConnectionLimitsCard, ControlRow, LimitsPage,
 use hermod_portal::pages::profile::{
     AccountRow, ProfilePage, RecoveryCodesPage, SecondFactorSetupPage, SessionRow,
 };
-use hermod_portal::pages::team::{InvitationRow, Invite, MemberRow, NewLink, TeamPage};
+use hermod_portal::pages::team::{Invite, MemberRow, NewLink, TeamPage};
 use hermod_portal::svg::Svg;
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
@@ -137,12 +140,12 @@ fn team() -> TeamPage {
             member("2", "tomasz.nowak@lindgren.example", "developer", true, Some(3 * HOUR), false),
             member("3", "buchhaltung@lindgren.example", "billing", false, Some(9 * DAY), false),
         ],
-        invitations: vec![InvitationRow {
+        invitations: vec![OpenInvitation {
             id: "8".to_owned(),
             email: "ingrid@lindgren.example".to_owned(),
-            role: "viewer".to_owned(),
+            role: Role::Viewer,
             invited_by: "jana.petersen@lindgren.example".to_owned(),
-            expires: Some(Time(NOW + 3 * DAY)),
+            expires_at: Some(Timestamp::from_millis(NOW + 3 * DAY)),
             has_expired: false,
         }],
         invite: Some(Invite { email: Field::default(), role: roles("viewer"), sends_mail: false }),

@@ -5,9 +5,10 @@ use hermod_portal::Time;
 use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::NavEntry;
+use hermod_portal::pages::allow_list::AddressCheck;
 use hermod_portal::pages::confirm::{ConfirmPage, ReauthenticatePage};
 use hermod_portal::pages::keys::{
-    AddressCheck, CheckAddress, CreateKey, Example, KeyPage, KeyRow, KeySecretPage, KeysPage,
+    CheckAddress, CreateKey, Example, KeyPage, KeyRow, KeySecretPage, KeysPage,
 };
 use hermod_portal::pages::quickstart::{QuickstartPage, Sample};
 use hermod_portal::pages::smpp::{
@@ -153,10 +154,10 @@ fn revoke() -> ConfirmPage {
         consequences: vec![
             "It was last used 2 minutes ago from 203.0.113.9 (Shop backend).".to_owned(),
             "6,120 of the 6,318 messages of today were sent with it.".to_owned(),
+            format!("Its label is: {HOSTILE}."),
             "Messages that were accepted are still delivered.".to_owned(),
         ],
         action: "/accounts/lindgren/keys/lk_live_7Q2M/revoke".to_owned(),
-        hidden: vec![("seen".to_owned(), HOSTILE.to_owned())],
         button: "Revoke the key".to_owned(),
         is_danger: true,
         cancel: "/accounts/lindgren/keys/lk_live_7Q2M".to_owned(),

@@ -111,7 +111,7 @@ fn new() -> HomePage {
     };
     let mut shell = shell(NavEntry::Home);
     shell.account = "demo".to_owned();
-    shell.account_label = "Demo".to_owned();
+    shell.account = "demo".to_owned();
     shell.notices = vec![
         Notice::new(Tone::Warning, "Low balance: 4.20 EUR is left, below your warning of 10 EUR.")
             .with_link("Request a top-up", "/accounts/demo/requests?kind=top-up"),

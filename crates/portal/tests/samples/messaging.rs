@@ -1,13 +1,13 @@
 //! Samples of live feed, compose, senders, opt-outs, held messages and requests.
 
 use super::{DAY, HOSTILE, HOUR, SECOND, ago, html, shell};
-use hermod_portal::elements::{Chip, Tone};
+use hermod_portal::elements::{Chip, Fact, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::NavEntry;
 use hermod_portal::pages::compose::{
-    ComposePage, ForcedCharacter, Preview, PreviewFact, PreviewPart, SendRejection, TextRun,
+    ComposePage, ForcedCharacter, Preview, PreviewPart, SendRejection, TextRun,
 };
-use hermod_portal::pages::live::{LivePage, LiveRow};
+use hermod_portal::pages::live::{LiveChange, LivePage};
 use hermod_portal::pages::messages::{FindPage, HeldPage, HeldRow};
 use hermod_portal::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOutsPage, WrongLine};
 use hermod_portal::pages::requests::{CustomerRequestRow, RequestForm, RequestsPage};
@@ -56,15 +56,16 @@ fn live() -> LivePage {
         ("undeliverable", HOSTILE, "+4915799999999", "DE", "Ended: unknown subscriber (+72,004 ms)"),
         ("delivered", "LindgrenVIP", "+41791234567", "CH", "Webhook posted (+4,110 ms)"),
     ];
-    let row = |(index, (state, from, to, country, step)): (usize, (&str, &str, &str, &str, &str))| LiveRow {
-        id: format!("155265269760{index:05}"),
-        accepted_at: ago(i64::try_from(index).unwrap_or_default() * SECOND),
-        from: from.to_owned(),
-        to: Some(to.to_owned()),
-        country: country.to_owned(),
-        state: Chip::of_state(state),
-        step: step.to_owned(),
-    };
+    let row =
+        |(index, (state, from, to, country, step)): (usize, (&str, &str, &str, &str, &str))| LiveChange {
+            id: format!("155265269760{index:05}"),
+            accepted_at: ago(i64::try_from(index).unwrap_or_default() * SECOND).iso(),
+            from: from.to_owned(),
+            to: Some(to.to_owned()),
+            country: country.to_owned(),
+            state: state.to_owned(),
+            step: step.to_owned(),
+        };
     LivePage {
         shell: shell(NavEntry::Live),
         feed: "/accounts/lindgren/live/events".to_owned(),
@@ -93,8 +94,8 @@ fn compose(preview: Option<Preview>) -> ComposePage {
     }
 }
 
-fn fact(name: &str, value: &str) -> PreviewFact {
-    PreviewFact { name: name.to_owned(), value: value.to_owned() }
+fn fact(name: &str, value: &str) -> Fact {
+    Fact::new(name, value)
 }
 
 fn run(text: &str, is_marked: bool) -> TextRun {

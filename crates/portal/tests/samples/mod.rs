@@ -11,7 +11,7 @@ mod messaging;
 mod webhooks;
 
 use hermod_portal::elements::Freshness;
-use hermod_portal::layout::{AccountChoice, NavEntry, Shell};
+use hermod_portal::layout::{NavEntry, Shell};
 use hermod_portal::{Template, Time};
 
 /// 2026-11-17T09:41:00Z
@@ -50,12 +50,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
 pub(crate) fn shell(current: NavEntry) -> Shell {
     Shell {
         account: "lindgren".to_owned(),
-        account_label: "Möbelhaus Lindgren".to_owned(),
-        accounts: vec![
-            choice("lindgren", "Möbelhaus Lindgren"),
-            choice("nordlicht", "Nordlicht Apotheke"),
-            choice("demo", "Demo"),
-        ],
+        accounts: ["lindgren", "nordlicht", "demo"].map(str::to_owned).to_vec(),
         email: "jana.petersen@lindgren.example".to_owned(),
         role: "owner".to_owned(),
         csrf: "f3c1b2a49d".to_owned(),
@@ -63,12 +58,7 @@ pub(crate) fn shell(current: NavEntry) -> Shell {
         current: Some(current),
         notices: Vec::new(),
         flash: None,
-        has_profile: true,
     }
-}
-
-fn choice(name: &str, label: &str) -> AccountChoice {
-    AccountChoice { name: name.to_owned(), label: label.to_owned() }
 }
 
 pub(crate) fn fresh() -> Freshness {

@@ -200,7 +200,7 @@ impl Connection {
     fn pass_on_input(&mut self) {
         let (answer_enquire_link, answer_unbind) = {
             let core = self.shared.core();
-            (core.plan.script().answer_enquire_link, core.plan.script().answer_unbind)
+            (core.plan.script().answer_enquire_link.0, core.plan.script().answer_unbind.0)
         };
         let moment = self.shared.moment(runtime::now());
         let (mut from, mut upto) = (0, 0);

@@ -11,9 +11,10 @@ const ZERO_FILLED_MAX: u8 = 20;
 const PREFIX_BYTES_MAX: usize = 24;
 
 /// How a number is written as an id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdStyle {
+    #[default]
     Decimal,
     /// Lower-case hexadecimal.
     Hex,
@@ -29,7 +30,7 @@ pub enum IdStyle {
 
 /// How ids are written in responses and in receipts. Some carriers use two styles: hex in the response and decimal in the
 /// receipt is the best known.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdFormat {
     pub response: IdStyle,

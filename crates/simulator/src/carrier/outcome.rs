@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer};
 
 use crate::duration::{deserialize_duration, deserialize_some_duration};
 
-/// The state that a receipt reports.
+/// The state that a receipt reports, with its value in the `message_state` TLV (SMPP v3.4 §5.2.28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    Enroute,
+    Enroute = 1,
     Delivered,
     Expired,
     Deleted,
@@ -34,30 +34,8 @@ impl Outcome {
 
     /// The `stat` word in a receipt's text (SMPP v3.4 appendix B).
     pub const fn word(self) -> &'static str {
-        match self {
-            Outcome::Enroute => "ENROUTE",
-            Outcome::Delivered => "DELIVRD",
-            Outcome::Expired => "EXPIRED",
-            Outcome::Deleted => "DELETED",
-            Outcome::Undeliverable => "UNDELIV",
-            Outcome::Accepted => "ACCEPTD",
-            Outcome::Unknown => "UNKNOWN",
-            Outcome::Rejected => "REJECTD",
-        }
-    }
-
-    /// The value of the `message_state` TLV (SMPP v3.4 §5.2.28).
-    pub const fn message_state(self) -> u8 {
-        match self {
-            Outcome::Enroute => 1,
-            Outcome::Delivered => 2,
-            Outcome::Expired => 3,
-            Outcome::Deleted => 4,
-            Outcome::Undeliverable => 5,
-            Outcome::Accepted => 6,
-            Outcome::Unknown => 7,
-            Outcome::Rejected => 8,
-        }
+        ["ENROUTE", "DELIVRD", "EXPIRED", "DELETED", "UNDELIV", "ACCEPTD", "UNKNOWN", "REJECTD"]
+            [self as usize - 1]
     }
 
     /// Whether no other receipt follows: false for ENROUTE and ACCEPTD.

@@ -153,9 +153,9 @@ impl ReceiptWriter {
 
     fn add_tlvs(&mut self, receipt: &PendingReceipt, id: &str, by_data_sm: bool) {
         let format = &receipt.format;
-        if format.tlvs {
+        if format.tlvs.0 {
             self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
-            self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome.message_state());
+            self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome as u8);
             if receipt.error_code != 0 {
                 let [high, low] = receipt.error_code.to_be_bytes();
                 self.tlvs.push(Tag::NETWORK_ERROR_CODE, &[NETWORK_GSM, high, low]);

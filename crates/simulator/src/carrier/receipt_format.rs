@@ -7,10 +7,11 @@ use hermod_domain::time::Timestamp;
 use serde::Deserialize;
 
 /// The format of dates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DateDigits {
     /// `YYMMDDhhmm`
+    #[default]
     Minutes,
     /// `YYMMDDhhmmss`
     Seconds,
@@ -19,9 +20,10 @@ pub enum DateDigits {
 }
 
 /// The field that holds the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextPlace {
+    #[default]
     ShortMessage,
     /// The TLV `message_payload`.
     Payload,
@@ -29,8 +31,19 @@ pub enum TextPlace {
     None,
 }
 
+/// What a carrier does unless its script turns it off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(super) struct UnlessOff(pub(super) bool);
+
+impl Default for UnlessOff {
+    fn default() -> UnlessOff {
+        UnlessOff(true)
+    }
+}
+
 /// How a carrier writes its receipts.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiptFormat {
     /// None: the text of SMPP v3.4 appendix B, written without replacing placeholders.
@@ -38,7 +51,7 @@ pub struct ReceiptFormat {
     pub(super) dates: DateDigits,
     pub(super) text_place: TextPlace,
     /// Adds `receipted_message_id` and `message_state`.
-    pub(super) tlvs: bool,
+    pub(super) tlvs: UnlessOff,
     pub(super) unknown_tlv: bool,
     /// Sends a data_sm instead of a deliver_sm, to SMPP 3.4 peers only.
     pub(super) data_sm: bool,
@@ -57,28 +70,10 @@ pub struct ReceiptFormat {
 /// Octets that `short_message` holds; longer texts are cut off.
 const TEXT_BYTES_MAX: usize = 254;
 
-impl Default for ReceiptFormat {
-    fn default() -> Self {
-        ReceiptFormat::standard()
-    }
-}
-
 impl ReceiptFormat {
     /// The text of SMPP v3.4 appendix B, and TLVs with the same content.
     pub fn standard() -> ReceiptFormat {
-        ReceiptFormat {
-            template: None,
-            dates: DateDigits::Minutes,
-            text_place: TextPlace::ShortMessage,
-            tlvs: true,
-            unknown_tlv: false,
-            data_sm: false,
-            ucs2: false,
-            unmarked: false,
-            long_service_type: false,
-            stat: None,
-            err: None,
-        }
+        ReceiptFormat::default()
     }
 
     /// A template, without TLVs.
@@ -123,7 +118,7 @@ impl ReceiptFormat {
 
     /// The standard text without TLVs.
     pub fn text_only() -> ReceiptFormat {
-        ReceiptFormat { tlvs: false, ..ReceiptFormat::standard() }
+        ReceiptFormat { tlvs: UnlessOff(false), ..ReceiptFormat::standard() }
     }
 
     /// The standard text in `message_payload`, without other TLVs.
@@ -145,7 +140,7 @@ builders! { ReceiptFormat
     /// Replaces the three digits of `err`.
     err(code: &str) = set err(Some(code.to_owned()));
     /// Adds TLVs with the same content as the text.
-    with_tlvs() = set tlvs(true);
+    with_tlvs() = set tlvs(UnlessOff(true));
     with_unknown_tlv() = set unknown_tlv(true);
     /// Sends a data_sm instead of a deliver_sm, to SMPP 3.4 peers only.
     by_data_sm() = set data_sm(true);

@@ -10,10 +10,6 @@ use super::submit_filter::{SubmitContent, SubmitOccurrence};
 pub(super) struct RuleCounters(Vec<u64>);
 
 impl RuleCounters {
-    pub(super) fn new<T>(rules: &ScriptRules<T>) -> RuleCounters {
-        RuleCounters(vec![0; rules.rules.len()])
-    }
-
     /// Returns the value of the first rule that matches, or the default.
     pub(super) fn pick<'r, T>(
         &mut self,
@@ -21,6 +17,7 @@ impl RuleCounters {
         content: &SubmitContent<'_>,
         random: &mut SeededRandom,
     ) -> &'r T {
+        self.0.resize(rules.rules.len(), 0);
         for (rule, reached) in rules.rules.iter().zip(&mut self.0) {
             if !rule.when.matches_content(content) {
                 continue;

@@ -12,9 +12,10 @@ pub struct PartNumber {
 }
 
 /// The alphabet of data_coding 0, which is each carrier's own choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CodingZeroAlphabet {
+    #[default]
     Gsm,
     Ascii,
     Latin1,

@@ -70,9 +70,9 @@ impl HttpTally {
     pub(crate) fn report(&self, run: HttpRunFacts) -> HttpLoadReport {
         let answered = self.statuses.values().sum();
         let failed: u64 = self.failures.values().sum();
-        let HttpRunFacts { mode, connections, target_per_second, duration, unsent } = run;
+        let HttpRunFacts { connections, target_per_second, duration, unsent } = run;
         HttpLoadReport {
-            mode,
+            mode: if target_per_second.is_some() { LoadMode::Open } else { LoadMode::Closed },
             connections,
             target_per_second,
             duration_s: duration.as_secs_f64(),
@@ -101,7 +101,6 @@ pub(crate) fn micros(duration: Duration) -> u64 {
 /// The parameters and the duration of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HttpRunFacts {
-    pub(crate) mode: LoadMode,
     pub(crate) connections: u32,
     pub(crate) target_per_second: Option<f64>,
     pub(crate) duration: Duration,
@@ -138,7 +137,7 @@ pub struct HttpLoadReport {
 }
 
 /// Latency percentiles in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
     pub mean_us: f64,
     pub p50_us: u64,

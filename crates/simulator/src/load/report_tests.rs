@@ -4,8 +4,7 @@ use super::*;
 
 fn ran(tally: &HttpTally) -> HttpLoadReport {
     let duration = Duration::from_secs(2);
-    let mode = LoadMode::Open;
-    tally.report(HttpRunFacts { mode, connections: 1, target_per_second: Some(50.0), duration, unsent: 4 })
+    tally.report(HttpRunFacts { connections: 1, target_per_second: Some(50.0), duration, unsent: 4 })
 }
 
 #[test]

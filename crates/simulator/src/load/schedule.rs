@@ -17,6 +17,16 @@ pub enum SendPace {
     OpenLoop { per_second: f64 },
 }
 
+impl SendPace {
+    /// Messages due per second in an open loop.
+    pub(crate) fn per_second(self) -> Option<f64> {
+        match self {
+            SendPace::ClosedLoop => None,
+            SendPace::OpenLoop { per_second } => Some(per_second),
+        }
+    }
+}
+
 /// The limits of a run. Every run has an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
@@ -105,10 +115,7 @@ impl SendSchedule {
     /// Returns the next message, or none at the end of the run.
     pub(crate) fn take(&self, now: Instant) -> Option<Arrival> {
         let running = now.saturating_duration_since(self.started);
-        let overrun = match self.pace {
-            SendPace::ClosedLoop => Duration::ZERO,
-            SendPace::OpenLoop { .. } => self.overrun_max,
-        };
+        let overrun = self.pace.per_second().map_or(Duration::ZERO, |_| self.overrun_max);
         if self.stopped.load(Relaxed) || running >= self.bound.duration_max + overrun {
             return None;
         }
@@ -118,12 +125,8 @@ impl SendSchedule {
     }
 
     fn due(&self, position: u64) -> Option<Instant> {
-        match self.pace {
-            SendPace::ClosedLoop => None,
-            SendPace::OpenLoop { per_second } => {
-                Some(self.started + Duration::from_secs_f64(position as f64 / per_second))
-            }
-        }
+        let per_second = self.pace.per_second()?;
+        Some(self.started + Duration::from_secs_f64(position as f64 / per_second))
     }
 
     /// Returns when the message at `position` is due; none if the run has no such message or is stopped.
@@ -137,13 +140,8 @@ impl SendSchedule {
 
     /// The number of messages of the run; without a limit in a closed loop that is limited by time.
     fn planned(&self) -> u64 {
-        match self.pace {
-            SendPace::ClosedLoop => self.bound.requests_max,
-            SendPace::OpenLoop { per_second } => {
-                let due = (per_second * self.bound.duration_max.as_secs_f64()).ceil() as u64;
-                self.bound.requests_max.min(due)
-            }
-        }
+        let due = |rate: f64| (rate * self.bound.duration_max.as_secs_f64()).ceil() as u64;
+        self.bound.requests_max.min(self.pace.per_second().map_or(u64::MAX, due))
     }
 
     /// Messages that were due in an open loop and not sent, because all connections were busy.

@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use crate::carrier::ServerTls;
@@ -19,8 +19,6 @@ use link::EchoLink;
 
 /// Connections at one time; further ones are closed at once.
 pub const LINKS_MAX: usize = 60_000;
-/// Connections that may wait to be accepted.
-const BACKLOG: u32 = 4096;
 
 /// A running reference server.
 pub struct SmppEcho {
@@ -38,10 +36,7 @@ struct Shared {
 impl SmppEcho {
     /// Listens on `listen` (port 0 selects a free one), with TLS if there is a certificate.
     pub fn start(listen: SocketAddr, tls: Option<&ServerTls>) -> io::Result<SmppEcho> {
-        let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.set_reuseaddr(true)?;
-        socket.bind(listen)?;
-        let listener = socket.listen(BACKLOG)?;
+        let listener = runtime::listen(listen)?;
         let address = listener.local_addr()?;
         let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
         let (stop, stopped) = watch::channel(false);
@@ -60,34 +55,23 @@ impl SmppEcho {
     }
 }
 
-async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, mut stop: watch::Receiver<bool>) {
+async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, stop: watch::Receiver<bool>) {
     let shared = Arc::new(Shared { ids: AtomicU64::new(0) });
-    let mut links = JoinSet::new();
-    loop {
-        let link_stop = stop.clone();
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                if links.len() >= LINKS_MAX || stream.set_nodelay(true).is_err() {
-                    continue;
-                }
-                let (shared, acceptor) = (Arc::clone(&shared), acceptor.clone());
-                links.spawn(async move {
-                    match acceptor {
-                        None => EchoLink::new(shared, Box::new(stream)).run(link_stop).await,
-                        // TLS has sent an alert to a client whose handshake failed.
-                        Some(acceptor) => if let Ok(stream) = acceptor.accept(stream).await {
-                            EchoLink::new(shared, Box::new(stream)).run(link_stop).await;
-                        }
+    let serve = |stream| {
+        let (shared, acceptor, stop) = (Arc::clone(&shared), acceptor.clone(), stop.clone());
+        async move {
+            match acceptor {
+                None => EchoLink::new(shared, Box::new(stream)).run(stop).await,
+                // TLS has sent an alert to a client whose handshake failed.
+                Some(acceptor) => {
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        EchoLink::new(shared, Box::new(stream)).run(stop).await;
                     }
-                });
+                }
             }
-            Some(ended) = links.join_next() => ended.expect("a link's task does not panic"),
-            // Stopped, or the server was dropped.
-            _ = stop.changed() => break,
         }
-    }
-    drop(listener);
+    };
+    let mut links = runtime::accept(listener, LINKS_MAX, stop.clone(), serve).await;
     while let Some(ended) = links.join_next().await {
         ended.expect("a link's task does not panic");
     }

@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 pub use behaviour::{InvalidBehaviour, ReceiverBehaviour};
@@ -25,8 +25,6 @@ use crate::runtime;
 
 /// Connections at one time; further ones are closed at once.
 pub const CONNECTIONS_MAX: usize = 20_000;
-/// Connections that may wait to be accepted.
-const BACKLOG: u32 = 4096;
 /// How often `wait_for` checks the number of posts.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -72,10 +70,7 @@ impl WebhookReceiver {
         tls: Option<&ServerTls>,
         check: Option<Check>,
     ) -> io::Result<WebhookReceiver> {
-        let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.set_reuseaddr(true)?;
-        socket.bind(listen)?;
-        let listener = socket.listen(BACKLOG)?;
+        let listener = runtime::listen(listen)?;
         let address = listener.local_addr()?;
         let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
         let shared =
@@ -147,24 +142,11 @@ async fn serve(
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     shared: Arc<Shared>,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                shared.record().connections += 1;
-                if connections.len() >= CONNECTIONS_MAX || stream.set_nodelay(true).is_err() {
-                    continue;
-                }
-                let (shared, acceptor) = (Arc::clone(&shared), acceptor.clone());
-                connections.spawn(connection::run_connection(stream, acceptor, shared));
-            }
-            Some(ended) = connections.join_next() => ended.expect("a connection's task does not panic"),
-            // Stopped, or the receiver was dropped.
-            _ = stop.changed() => break,
-        }
-    }
-    connections.shutdown().await;
+    let serve = |stream| {
+        shared.record().connections += 1;
+        connection::run_connection(stream, acceptor.clone(), Arc::clone(&shared))
+    };
+    runtime::accept(listener, CONNECTIONS_MAX, stop, serve).await.shutdown().await;
 }

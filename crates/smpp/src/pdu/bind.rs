@@ -14,6 +14,14 @@ pub enum BindType {
 }
 
 impl BindType {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            BindType::Transmitter => "transmitter",
+            BindType::Receiver => "receiver",
+            BindType::Transceiver => "transceiver",
+        }
+    }
+
     /// Returns the bind request.
     pub const fn request(self) -> CommandId {
         match self {

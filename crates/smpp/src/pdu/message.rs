@@ -179,6 +179,4 @@ pub mod esm_class {
     pub const INTERMEDIATE: u8 = 0x20;
     /// Feature: the text starts with a user data header.
     pub const UDHI: u8 = 0x40;
-    /// Feature: reply path.
-    pub const REPLY_PATH: u8 = 0x80;
 }

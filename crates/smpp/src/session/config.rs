@@ -1,8 +1,10 @@
 //! The limits and timers of a session. Callers set the values; `standard()` has those of the contract.
 
+use std::time::Duration;
+
 use crate::{Bind, BindType, Hidden, VERSION_3_4};
 
-/// A time on a monotonic clock, in milliseconds. Callers pass it; the session reads no clock.
+/// A time on a monotonic clock, in milliseconds. Callers pass it; nothing here reads a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Moment(pub u64);
 
@@ -13,7 +15,17 @@ impl Moment {
         Moment(self.0.saturating_add(ms))
     }
 
+    #[must_use]
+    pub fn plus(self, wait: Duration) -> Moment {
+        self.plus_ms(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// Returns the time since `earlier`; zero if that is later.
+    pub const fn since(self, earlier: Moment) -> Duration {
+        Duration::from_millis(self.ms_since(earlier))
+    }
+
+    /// Returns the milliseconds since `earlier`; zero if that is later.
     pub const fn ms_since(self, earlier: Moment) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

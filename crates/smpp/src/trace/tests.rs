@@ -44,11 +44,11 @@ fn submit_sm_is_traced_without_its_text() {
     );
 }
 
-fn receipt_of(class: u8, text: &[u8], dialect: &str) -> String {
+fn receipt_of(class: u8, text: &[u8], dialect: ReceiptDialect) -> String {
     let deliver = DeliverSm { esm_class: class, short_message: Hidden(text), ..DeliverSm::default() };
     let mut octets = octets(&Pdu::DeliverSm(deliver), CommandStatus::OK);
     let frame = next_frame(&mut octets, 100_000).unwrap().unwrap();
-    let line = describe(&frame, dialect.parse().unwrap()).to_string();
+    let line = describe(&frame, dialect).to_string();
     line.split_once(" data_coding=0x00 ").unwrap().1.to_owned()
 }
 
@@ -57,24 +57,25 @@ fn receipt_is_traced_by_field_up_to_the_message_text() {
     let complete = b"id:77 sub:001 dlvrd:001 submit date:2611150101 done date:2611150102 stat:DELIVRD err:000 text:SECRET";
     let traced = "receipt=[id=77 sub=001 dlvrd=001 submit_date=2611150101 done_date=2611150102 stat=DELIVRD err=000] \
                 text=(100 octets)";
-    let cases: [(u8, &[u8], &str, &str); 10] = [
-        (0x04, complete, "standard", traced),
-        (0x20, b"id:77 stat:ENROUTE", "standard", "receipt=[id=77 stat=ENROUTE] text=(18 octets)"),
+    let (standard, commas) = (ReceiptDialect::Standard, ReceiptDialect::Commas);
+    let cases: [(u8, &[u8], ReceiptDialect, &str); 10] = [
+        (0x04, complete, standard, traced),
+        (0x20, b"id:77 stat:ENROUTE", standard, "receipt=[id=77 stat=ENROUTE] text=(18 octets)"),
         // A label without its colon: the value would extend into the message.
+        (0x04, b"id:77 stat:DELIVRD Text SECRET", standard, "receipt=[id=77 stat=DELIVRD] text=(30 octets)"),
+        (0x04, b"text:SECRET id:SECRET", standard, "receipt=[] text=(21 octets)"),
+        (0x04, b"SECRET", standard, "receipt=[] text=(6 octets)"),
+        (0x04, b"", standard, "receipt=[] text=(0 octets)"),
+        (0x04, b"id:\x1b[31m\" stat:", standard, r#"receipt=[id="\x1b[31m\"" stat=""] text=(15 octets)"#),
         (
             0x04,
-            b"id:77 stat:DELIVRD Text SECRET",
-            "standard",
-            "receipt=[id=77 stat=DELIVRD] text=(30 octets)",
+            b"77,DELIVRD,001,1,2,SECRET",
+            commas,
+            "receipt=[id=77 submit_date=1 done_date=2 stat=DELIVRD err=001] text=(25 octets)",
         ),
-        (0x04, b"text:SECRET id:SECRET", "standard", "receipt=[] text=(21 octets)"),
-        (0x04, b"SECRET", "standard", "receipt=[] text=(6 octets)"),
-        (0x04, b"", "standard", "receipt=[] text=(0 octets)"),
-        (0x04, b"id:\x1b[31m\" stat:", "standard", r#"receipt=[id="\x1b[31m\"" stat=""] text=(15 octets)"#),
-        (0x04, b"77,DELIVRD,SECRET,x", "id,stat,text", "receipt=[id=77 stat=DELIVRD] text=(19 octets)"),
         // An MO message may look like a receipt.
-        (0x00, complete, "standard", "text=(100 octets)"),
-        (0x40, b"id:SECRET", "standard", "text=(9 octets)"),
+        (0x00, complete, standard, "text=(100 octets)"),
+        (0x40, b"id:SECRET", standard, "text=(9 octets)"),
     ];
     for (class, text, dialect, expect) in cases {
         assert_eq!(receipt_of(class, text, dialect), expect, "{}", text.escape_ascii());

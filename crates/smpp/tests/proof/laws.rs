@@ -189,26 +189,18 @@ proptest! {
     }
 
     #[test]
-    fn receipts_of_a_pattern_parse_by_position(
-        shape in proptest::sample::select(vec!["id,stat,err", "stat;-;id;text", "sub|dlvrd|done_date|id", "id stat -"]),
-        values in vec("[0-9A-Za-z:._-]{1,20}", 4)
-    ) {
-        let dialect: ReceiptDialect = shape.parse().expect("a shape");
-        let separator = shape.chars().find(|char| ",;| ".contains(*char)).expect("a separator");
-        let text = values.join(&separator.to_string());
-        let receipt = dialect.read(text.as_bytes());
-        for (name, value) in shape.split(separator).zip(&values) {
-            let field = ReceiptField::ALL.into_iter().find(|field| field.name() == name);
-            if let Some(field) = field {
-                assert_eq!(receipt.get(field), Some(value.as_bytes()), "{shape} {name}");
-            }
+    fn receipts_with_commas_parse_by_position(values in vec("[0-9A-Za-z:._-]{1,20}", 1..7)) {
+        let text = values.join(",");
+        let receipt = ReceiptDialect::Commas.read(text.as_bytes());
+        for (name, value) in ["id", "stat", "err", "submit_date", "done_date"].into_iter().zip(&values) {
+            let field = ReceiptField::ALL.into_iter().find(|field| field.name() == name).expect("a field");
+            assert_eq!(receipt.get(field), Some(value.as_bytes()), "{text} {name}");
         }
     }
 
     #[test]
-    fn any_pattern_text_parses_or_fails_without_a_panic(words in "[a-z_,;|/ \\-→]{0,60}", octets in vec(any::<u8>(), 0..100)) {
-        if let Ok(dialect) = words.parse::<ReceiptDialect>() {
-            assert_eq!(dialect.to_string(), words);
+    fn any_octets_are_read_as_a_receipt_without_a_panic(octets in vec(any::<u8>(), 0..100)) {
+        for dialect in [ReceiptDialect::Standard, ReceiptDialect::Commas] {
             let _ = dialect.read(&octets);
         }
     }

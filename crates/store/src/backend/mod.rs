@@ -36,7 +36,7 @@ use hermod_domain::audit::AuditKey;
 use hermod_domain::hold::Hold;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{CatalogueRow, EntryRemoved, ReportId};
+use hermod_engine::ops::{CatalogueRow, ReportId};
 use hermod_engine::tables::{ReportPage, TableError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -226,10 +226,6 @@ impl From<TableError> for StoreError {
     fn from(error: TableError) -> StoreError {
         let error = match errors::from_database(error.into_inner()) {
             Ok(error) => return error,
-            Err(error) => error,
-        };
-        let error = match error.downcast::<EntryRemoved>() {
-            Ok(removed) => return (*removed).into(),
             Err(error) => error,
         };
         match error.downcast::<StoreError>() {

@@ -9,7 +9,7 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, OpenLink};
-use hermod_engine::ops::{Acceptance, EntryRemoved, Handout, LinkId, Report, ReportId, ReportOutcome};
+use hermod_engine::ops::{Acceptance, Handout, LinkId, Report, ReportId, ReportOutcome};
 use hermod_engine::tables::{MessageKey, SendingPart};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,6 @@ pub(crate) enum OperationFailure {
     DiskLow,
     /// The engine is being stopped: another node will run the operation.
     Closed,
-    EntryRemoved(EntryRemoved),
     Other(String),
 }
 
@@ -173,7 +172,6 @@ impl OperationFailure {
             error if error.is_disk_full() => OperationFailure::DiskLow,
             StoreError::DiskLow => OperationFailure::DiskLow,
             StoreError::Closed => OperationFailure::Closed,
-            StoreError::EntryRemoved(removed) => OperationFailure::EntryRemoved(*removed),
             error => OperationFailure::Other(error.to_string()),
         }
     }
@@ -184,7 +182,6 @@ impl From<OperationFailure> for StoreError {
         match failure {
             OperationFailure::DiskLow => StoreError::DiskLow,
             OperationFailure::Closed => StoreError::Closed,
-            OperationFailure::EntryRemoved(removed) => removed.into(),
             OperationFailure::Other(text) => StoreError::elsewhere(BackendErrorKind::Other, text),
         }
     }

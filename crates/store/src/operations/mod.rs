@@ -326,7 +326,7 @@ impl Store {
             return self.run(command).await;
         }
         let audited = Audited { command: command.into(), entries: self.audit.to_vec() };
-        Ok(own_outcome::<C>(*self.run(Box::new(audited)).await?))
+        own_outcome::<C>(*self.run(Box::new(audited)).await?)
     }
 
     async fn run<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
@@ -346,10 +346,12 @@ impl Store {
 fn outcome_of<C: Listed>(
     received: Result<Result<AnyOutcome, StoreError>, RecvError>,
 ) -> Result<C::Outcome, StoreError> {
-    let outcome = received.map_err(|_| StoreError::Closed)??;
-    Ok(own_outcome::<C>(outcome))
+    own_outcome::<C>(received.map_err(|_| StoreError::Closed)??)
 }
 
-fn own_outcome<C: Listed>(outcome: AnyOutcome) -> C::Outcome {
-    C::own_outcome(outcome).expect("the writer answers a command with its own outcome")
+fn own_outcome<C: Listed>(outcome: AnyOutcome) -> Result<C::Outcome, StoreError> {
+    match outcome {
+        AnyOutcome::EntryRemoved(removed) => Err(removed.into()),
+        outcome => Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome")),
+    }
 }

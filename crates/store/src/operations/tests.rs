@@ -39,7 +39,7 @@ pub(crate) fn open_in(folder: &Path) -> Store {
     Store::open(&options).expect("a store")
 }
 
-fn free_message() -> Acceptance {
+pub(crate) fn free_message() -> Acceptance {
     Acceptance {
         account: ALICE,
         connection: ConnectionId::new(1),

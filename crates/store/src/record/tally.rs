@@ -127,12 +127,12 @@ impl Counts {
     }
 }
 
-/// One series of figures: those of a scope with one value of a dimension.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SeriesKey {
+/// What a series of figures is of: a scope with one value of a dimension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeriesKey<'c> {
     pub scope: Scope,
     pub dimension: Dimension,
-    pub value: SeriesValue,
+    pub value: &'c SeriesValue,
 }
 
 /// A [`Value`] without an allocation for what messages are counted by.
@@ -181,7 +181,8 @@ pub(crate) type Series = Vec<(Minute, Figures)>;
 /// The figures that are not in the tables yet.
 #[derive(Clone, Default)]
 pub(crate) struct Collected {
-    series: HashMap<SeriesKey, Series>,
+    /// By scope and dimension, so that reading one account does not look at the series of all.
+    dimensions: HashMap<(Scope, Dimension), HashMap<SeriesValue, Series>>,
     figures: usize,
 }
 
@@ -204,12 +205,11 @@ impl Collected {
                 (Dimension::Sender, SeriesValue::Sender(by.sender)),
             ];
             for (scope, dimension, value) in own {
-                self.add_figures(SeriesKey { scope, dimension, value }, by.minute, figures);
+                self.add_figures((scope, dimension), value, by.minute, figures);
             }
             for (dimension, value) in both {
-                let key = SeriesKey { scope: Scope::All, dimension, value: value.clone() };
-                self.add_figures(key, by.minute, figures);
-                self.add_figures(SeriesKey { scope: account, dimension, value }, by.minute, figures);
+                self.add_figures((Scope::All, dimension), value.clone(), by.minute, figures);
+                self.add_figures((account, dimension), value, by.minute, figures);
             }
         }
         for (by, refused) in &counts.refused {
@@ -221,7 +221,7 @@ impl Collected {
         let figures = Figures { refused, ..Figures::default() };
         let code = || SeriesValue::Code(by.code.clone());
         let mut add = |scope, dimension, value| {
-            self.add_figures(SeriesKey { scope, dimension, value }, by.minute, &figures);
+            self.add_figures((scope, dimension), value, by.minute, &figures);
         };
         add(Scope::All, Dimension::All, SeriesValue::None);
         add(Scope::All, Dimension::Refusal, code());
@@ -235,8 +235,8 @@ impl Collected {
         }
     }
 
-    fn add_figures(&mut self, key: SeriesKey, minute: Minute, figures: &Figures) {
-        let series = self.series.entry(key).or_default();
+    fn add_figures(&mut self, of: (Scope, Dimension), value: SeriesValue, minute: Minute, figures: &Figures) {
+        let series = self.dimensions.entry(of).or_default().entry(value).or_default();
         match series.binary_search_by_key(&minute, |(minute, _)| *minute) {
             Ok(place) => series[place].1.add(figures),
             Err(place) => {
@@ -258,7 +258,8 @@ impl Collected {
     /// Returns the figures of one value by minute, in the order of the minutes.
     pub(crate) fn of_value(&self, scope: Scope, dimension: Dimension, value: &Value) -> &[(Minute, Figures)] {
         let Some(value) = SeriesValue::of(dimension, value) else { return &[] };
-        self.series.get(&SeriesKey { scope, dimension, value }).map_or(&[], |series| series)
+        let series = self.dimensions.get(&(scope, dimension)).and_then(|values| values.get(&value));
+        series.map_or(&[], |series| series)
     }
 
     /// Returns all series of a scope and dimension.
@@ -267,14 +268,20 @@ impl Collected {
         scope: Scope,
         dimension: Dimension,
     ) -> impl Iterator<Item = (Value, &[(Minute, Figures)])> {
-        let wanted = move |key: &SeriesKey| key.scope == scope && key.dimension == dimension;
-        let of_scope = self.series.iter().filter(move |(key, _)| wanted(key));
-        of_scope.map(|(key, series)| (key.value.to_value(), &series[..]))
+        let values = self.dimensions.get(&(scope, dimension)).into_iter().flatten();
+        values.map(|(value, series)| (value.to_value(), &series[..]))
+    }
+
+    /// Returns the scopes and dimensions that have series.
+    pub(crate) fn dimensions(&self) -> impl Iterator<Item = (Scope, Dimension)> {
+        self.dimensions.keys().copied()
     }
 
     /// Returns all series.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&SeriesKey, &[(Minute, Figures)])> {
-        self.series.iter().map(|(key, series)| (key, &series[..]))
+    pub(crate) fn all(&self) -> impl Iterator<Item = (SeriesKey<'_>, &[(Minute, Figures)])> {
+        self.dimensions.iter().flat_map(|(&(scope, dimension), values)| {
+            values.iter().map(move |(value, series)| (SeriesKey { scope, dimension, value }, &series[..]))
+        })
     }
 }
 

@@ -1,22 +1,22 @@
 //! SQL that reads waiting parts as jobs: the part joined with its message.
 
 use crate::sql::blobs;
-use crate::sql::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
+use crate::sql::columns::{message_and_part, stored_encoding, stored_number, stored_sender, stored_state};
 use crate::sql::message_texts::messages_with_texts;
-use crate::sql::open_messages::values_of;
-use crate::sql::unreadable::{KeyColumns, NO_MESSAGE, sort_in};
+use crate::sql::open_messages::{read_origin, values_of};
+use crate::sql::unreadable::{KeyColumns, NO_MESSAGE, none_if_unreadable, sort_in};
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
-use hermod_domain::lifecycle::PartState;
+use hermod_domain::lifecycle::{Part, PartState};
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{LaneRead, MessageKey, Readings, TableError, UnreadablePart};
+use hermod_engine::tables::{LaneRead, MessageKey, Readings, TableError, UnreadablePart, WaitingJob};
 use rusqlite::types::Value;
 use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
-                       m.reference, m.expires_at, m.whole, m.tlvs, m.shape";
+                       m.reference, m.expires_at, m.whole, m.tlvs, m.shape, p.state, p.doubts, m.connection, m.origin";
 
 /// The positions of the part's key in these columns.
 const KEY: KeyColumns = [4, 3, 0, 1];
@@ -25,7 +25,10 @@ const KEY: KeyColumns = [4, 3, 0, 1];
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
 
 /// Returns the next waiting parts of a lane, in order.
-pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<Readings<Job>, TableError> {
+pub(crate) fn read_waiting(
+    connection: &Connection,
+    refill: LaneRead,
+) -> Result<Readings<WaitingJob>, TableError> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
     let messages = messages_with_texts(connection);
     let mut statement = connection.prepare_cached(&format!(
@@ -36,11 +39,12 @@ pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<
     let limit = i64::try_from(refill.limit).unwrap_or(i64::MAX);
     let mut rows =
         statement.query(params![refill.carrier.get(), refill.account.get(), message, part, limit])?;
-    let mut jobs: Readings<Job> = Readings::default();
+    let mut jobs: Readings<WaitingJob> = Readings::default();
     while let Some(row) = rows.next()? {
-        let mut read = read(&row);
+        let mut read = read_with_progress(&row);
         // The parts of one message share its text and options.
-        if let (Ok(job), Some(last)) = (&mut read, jobs.rows.last())
+        if let (Ok(WaitingJob { job, .. }), Some(WaitingJob { job: last, .. })) =
+            (&mut read, jobs.rows.last())
             && last.message == job.message
         {
             job.text = last.text.clone();
@@ -118,6 +122,13 @@ pub(crate) fn load(
         )
         .optional()?
         .transpose()
+}
+
+fn read_with_progress(row: &Row<'_>) -> Result<WaitingJob, TableError> {
+    let job = read(row)?;
+    let now = Part { state: stored_state(row.get(14)?)?, doubts: row.get(15)? };
+    let origin = read_origin(row, 16, 17, job.parts);
+    Ok(WaitingJob { job, now, origin: none_if_unreadable(origin)? })
 }
 
 fn read(row: &Row<'_>) -> Result<Job, TableError> {

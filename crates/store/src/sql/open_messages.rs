@@ -2,7 +2,7 @@
 
 use crate::sql::blobs;
 use crate::sql::part_rows::{KEY, TABLES, read as read_part};
-use crate::sql::unreadable::{is_unreadable, sort_in};
+use crate::sql::unreadable::{none_if_unreadable, sort_in};
 use crate::sql::{Connection, Row};
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
@@ -60,21 +60,25 @@ pub(super) fn read(
 fn read_message(row: &Row<'_>) -> Result<Option<OpenMessageRow>, TableError> {
     let read = || -> Result<Option<OpenMessageRow>, TableError> {
         let Some(state) = row.get::<Option<i64>>(10)? else { return Ok(None) };
-        let origin = row.get_ref(14)?.as_blob_or_null().map_err(TableError::unreadable)?;
         Ok(Some(OpenMessageRow {
             state: MessageState::from_stored(state).map_err(TableError::unreadable)?,
             cost: Money::from_micros(row.get(11)?),
-            origin: MessageOrigin {
-                connection: ConnectionId::new(row.get(12)?),
-                parts: row.get(13)?,
-                origin: origin.map(blobs::origin_of).transpose()?,
-            },
+            origin: read_origin(row, 12, 14, row.get(13)?)?,
         }))
     };
-    match read() {
-        Err(error) if is_unreadable(&error) => Ok(None),
-        read => read,
-    }
+    none_if_unreadable(read()).map(Option::flatten)
+}
+
+/// Reads the connection and the origin of a message from these columns.
+pub(super) fn read_origin(
+    row: &Row<'_>,
+    connection: usize,
+    origin: usize,
+    parts: u8,
+) -> Result<MessageOrigin, TableError> {
+    let origin = row.get_ref(origin)?.as_blob_or_null().map_err(TableError::unreadable)?;
+    let origin = origin.map(blobs::origin_of).transpose()?;
+    Ok(MessageOrigin { connection: ConnectionId::new(row.get(connection)?), parts, origin })
 }
 
 pub(super) fn values_of(key: MessageKey) -> [Value; 3] {

@@ -14,7 +14,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DeferredParts, Job};
 use hermod_engine::tables::{
     DueKey, DueRead, LaneCounts, LaneRead, MessageKey, OpenMessage, PartChange, PartRow, PartRows, Readings,
-    SendingPart, TableError, UnreadablePart,
+    SendingPart, TableError, UnreadablePart, WaitingJob,
 };
 
 // Deferred parts. The index `part_due` has the same condition, or SQLite would not use it.
@@ -81,7 +81,9 @@ fn put_part_state(
         "UPDATE late_part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
          WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
     ];
-    change_in_one_table(connection, queries, key, values)
+    // The parts of a late message are with a carrier.
+    let tables = if now.state.follows_handover() { 2 } else { 1 };
+    change_in_one_table(connection, &queries[..tables], key, values)
 }
 
 fn put_part_due(
@@ -149,18 +151,18 @@ fn delete_parts(connection: &Connection, key: MessageKey) -> Result<(), TableErr
         "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
         "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
     ];
-    change_in_one_table(connection, queries, key, params![carrier.get(), account.get(), message.as_i64()])
+    change_in_one_table(connection, &queries, key, params![carrier.get(), account.get(), message.as_i64()])
 }
 
 /// Runs the query of the table that has the parts of this message. Both run on PostgreSQL, which does not answer before
 /// the end of the batch.
 fn change_in_one_table(
     connection: &Connection,
-    queries: [&str; 2],
+    queries: &[&str],
     key: MessageKey,
     values: &[&dyn ToSql],
 ) -> Result<(), TableError> {
-    for (query, table) in queries.into_iter().zip(TABLES) {
+    for (query, table) in queries.iter().zip(TABLES) {
         let mut statement = connection.prepare_cached(query)?;
         match connection {
             Connection::Sqlite(_) if statement.execute(values)? > 0 => break,
@@ -247,7 +249,7 @@ impl PartRows for SqlTables<'_> {
         jobs::load(self.connection, key, part)
     }
 
-    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError> {
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<WaitingJob>, TableError> {
         jobs::read_waiting(self.connection, refill)
     }
 

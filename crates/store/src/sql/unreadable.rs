@@ -11,6 +11,14 @@ pub(crate) fn is_unreadable(error: &TableError) -> bool {
     error.is_unreadable() || error.downcast_ref().is_some_and(Error::is_invalid_value)
 }
 
+/// Returns what was read, none if the row is unreadable.
+pub(crate) fn none_if_unreadable<T>(read: Result<T, TableError>) -> Result<Option<T>, TableError> {
+    match read {
+        Err(error) if is_unreadable(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// Returns why a row is unreadable, or the error itself if it means that the read failed.
 pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
     match error.downcast_ref::<Error>() {

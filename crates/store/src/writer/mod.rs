@@ -117,6 +117,7 @@ impl Writer<'_> {
         }
         self.engine.trim();
         self.database.after_batch();
+        self.queue.set_drain(self.engine.claims_left.then(|| self.pace.results_max()));
         let short_of_slots = self.engine.lanes.short_of_slots();
         if short_of_slots != self.short_of_slots {
             self.queue.set_short_of_slots(short_of_slots.clone());

@@ -9,7 +9,7 @@ use crate::writer::mailbox::Mailbox;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{
-    AnyCommand, AnyOutcome, Command, EraseOthers, KeepErasure, OnFullDisk, OpenLink,
+    AnyCommand, AnyOutcome, Command, EraseOthers, KeepErasure, OnFullDisk, OpenLink, refused,
 };
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim};
 use std::fmt;
@@ -57,7 +57,7 @@ impl Op {
         Ok(match self {
             Op::Command(command, _) => Some(command.execute(batch)?),
             Op::Accept(queued, _) if queued.begin() => {
-                Some(AnyOutcome::Accept(queued.acceptance.execute(batch)?))
+                Some(refused(queued.acceptance.execute(batch).map(AnyOutcome::Accept))?)
             }
             Op::OpenLink(open, ..) => Some(AnyOutcome::OpenLink(open.execute(batch)?)),
             Op::Accept(..) | Op::Stop(_) => None,
@@ -170,6 +170,22 @@ impl Op {
             Op::Command(AnyCommand::SettleReports(_), _) => Urgency::ReportResults,
             Op::Accept(..) => Urgency::Submission,
             Op::Command(..) | Op::OpenLink(..) | Op::Stop(_) => Urgency::Request,
+        }
+    }
+
+    /// Whether it may be run before others that were queued earlier: a submission of this node. Of another node's operations the last one
+    /// that was run tells which were run.
+    pub(crate) fn passes_others(&self) -> bool {
+        matches!(self, Op::Accept(_, Reply::Caller(_)))
+    }
+
+    /// Returns how many results of a link it has.
+    pub(crate) fn results(&self) -> usize {
+        match self.command() {
+            Some(AnyCommand::ReportLink(batch)) => {
+                batch.responses.len() + batch.receipts.len() + batch.inbound.len()
+            }
+            _ => 0,
         }
     }
 

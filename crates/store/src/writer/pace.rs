@@ -28,12 +28,20 @@ impl ClaimPace {
         self.allowed
     }
 
+    /// Returns how many results a batch may take while a backlog drains: more than its claims lead to.
+    pub(super) fn results_max(&self) -> usize {
+        usize::try_from(3 * self.allowed).unwrap_or(usize::MAX)
+    }
+
     /// Learns from a batch that claimed stored parts and took so long. `limited`: it would have claimed more. `submitting`:
     /// customers submit at the moment.
     pub(super) fn learn(&mut self, limited: bool, took: Duration, submitting: bool) {
         let time = if submitting { BATCH_TIME } else { BATCH_TIME_ALONE };
         if took > time {
-            self.allowed = (self.allowed * 3 / 4).max(CLAIMS_MIN);
+            // As many as fit by this batch, but one that was held up does not tell how much fits.
+            let fitting = u128::from(self.allowed) * time.as_micros() / took.as_micros().max(1);
+            let fitting = u64::try_from(fitting).unwrap_or(CLAIMS_MAX);
+            self.allowed = fitting.max(self.allowed / 4).max(CLAIMS_MIN);
         } else if limited {
             self.allowed = (self.allowed + self.allowed / 8).min(CLAIMS_MAX);
         }

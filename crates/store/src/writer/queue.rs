@@ -107,6 +107,10 @@ struct State {
     first_submission: Option<Instant>,
     /// Receipts and MO messages among the operations.
     unacknowledged: usize,
+    /// While a backlog drains: the most results that a batch takes.
+    drain: Option<usize>,
+    /// While a backlog drains: whether the last batch was one of submissions.
+    took_submissions: bool,
     /// Carriers with parts that wait for a slot. Their links' results bring slots and are not delayed.
     short_of_slots: Vec<CarrierId>,
     /// The writer is to look after the database, also without operations.
@@ -183,10 +187,29 @@ impl State {
         if self.ops.len() < BATCH_OPS_MAX { Begin::At(now + wait) } else { Begin::AtOnce }
     }
 
+    /// Moves operations to `batch` while a backlog drains, submissions and all others in turn: so a submission waits for one batch of
+    /// the drain, and its own is short.
+    fn take_in_turn(&mut self, results_max: usize, batch: &mut Vec<Op>) {
+        self.took_submissions = !self.took_submissions && self.ops.iter().any(Op::passes_others);
+        let (mut room, mut results) = (BATCH_OPS_MAX, results_max);
+        for op in std::mem::take(&mut self.ops) {
+            if room > 0 && op.passes_others() == self.took_submissions {
+                results = results.saturating_sub(op.results());
+                // The others keep their order.
+                room = if results > 0 { room - 1 } else { 0 };
+                batch.push(op);
+            } else {
+                self.ops.push_back(op);
+            }
+        }
+    }
+
     /// Moves the first operations to `batch`. The rest, if any, is the next batch, at once.
     fn take(&mut self, batch: &mut Vec<Op>, now: Instant) {
-        let taken = self.ops.len().min(BATCH_OPS_MAX);
-        batch.extend(self.ops.drain(..taken));
+        match self.drain {
+            Some(results_max) if !self.is_stopping() => self.take_in_turn(results_max, batch),
+            Some(_) | None => batch.extend(self.ops.drain(..self.ops.len().min(BATCH_OPS_MAX))),
+        }
         if let Some(first) = self.first_submission.take() {
             let waited = now.duration_since(first) >= GATHER_TIME;
             self.gather.learn(std::mem::take(&mut self.submissions), waited);
@@ -289,6 +312,11 @@ impl OpQueue {
     /// Sets the carriers that have parts waiting for a slot. Results of their links begin a batch at once.
     pub(crate) fn set_short_of_slots(&self, carriers: Vec<CarrierId>) {
         self.lock().short_of_slots = carriers;
+    }
+
+    /// Sets how many results a batch takes at most while a backlog drains; none if none drains.
+    pub(crate) fn set_drain(&self, results_max: Option<usize>) {
+        self.lock().drain = results_max;
     }
 
     /// Returns whether customers submit messages at the moment.

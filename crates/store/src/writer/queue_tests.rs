@@ -1,11 +1,16 @@
 //! Tests of the writer's queue: what begins a batch, and when.
 
 use super::*;
+use crate::operations::tests::free_message;
+use crate::writer::operation::{QueuedAcceptance, Reply};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::ReleaseDue;
-use hermod_engine::ops::{FinishedReports, LinkBatch, LinkId};
+use hermod_engine::commands::{AnyCommand, ReleaseDue};
+use hermod_engine::ops::{FinishedReports, LinkBatch, LinkId, ReceiptRecord};
+use tokio::sync::oneshot;
 
 const CARRIER: CarrierId = CarrierId::new(1);
 
@@ -25,6 +30,27 @@ fn link_results() -> Op {
         now: Timestamp::EPOCH,
     };
     Op::Command(batch.into(), None)
+}
+
+fn submission() -> Op {
+    let queued = QueuedAcceptance::new(free_message());
+    Op::Accept(Arc::new(queued), Reply::Caller(oneshot::channel().0))
+}
+
+fn receipts(count: u32) -> Op {
+    let Op::Command(AnyCommand::ReportLink(mut batch), reply) = link_results() else { unreachable!() };
+    let receipt = |sequence| ReceiptRecord {
+        sequence,
+        remote: None,
+        verdict: DeliveryOutcome::Delivered,
+        err: 0,
+        word: None,
+        words: ReceiptWords::default(),
+        source: None,
+        sender: None,
+    };
+    batch.receipts = (0..count).map(receipt).collect();
+    Op::Command(batch.into(), reply)
 }
 
 fn report_results() -> Op {
@@ -92,6 +118,38 @@ fn full_batch_begins_at_once_and_the_rest_follows() {
     assert_eq!((batch.len(), state.ops.len(), state.begin), (BATCH_OPS_MAX, 1, Begin::AtOnce));
     state.take(&mut batch, start);
     assert_eq!((state.ops.len(), state.begin), (0, Begin::WhenNeeded));
+}
+
+#[test]
+fn submissions_and_all_others_take_turns_while_a_backlog_drains() {
+    let start = now();
+    let mut state = State { drain: Some(100), ..State::default() };
+    for op in [receipts(60), submission(), receipts(60), request(), submission(), receipts(1)] {
+        state.push(op, start);
+    }
+    let mut taken = Vec::new();
+    for _ in 0..4 {
+        let mut batch = Vec::new();
+        state.take(&mut batch, start);
+        taken.push(batch.iter().map(|op| (op.passes_others(), op.results())).collect::<Vec<_>>());
+    }
+    let submissions = vec![(true, 0), (true, 0)];
+    let full = vec![(false, 60), (false, 60)];
+    let rest = vec![(false, 0), (false, 1)];
+    assert_eq!(taken, [submissions, full, rest, vec![]]);
+    assert_eq!(state.begin, Begin::WhenNeeded);
+}
+
+#[test]
+fn last_operations_are_taken_in_their_order_while_a_backlog_drains() {
+    let start = now();
+    let mut state = State { drain: Some(100), ..State::default() };
+    for op in [receipts(1), submission(), Op::Stop(oneshot::channel().0)] {
+        state.push(op, start);
+    }
+    let mut batch = Vec::new();
+    state.take(&mut batch, start);
+    assert!(matches!(batch[..], [Op::Command(..), Op::Accept(..), Op::Stop(_)]));
 }
 
 #[test]

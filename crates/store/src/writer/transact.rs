@@ -54,11 +54,13 @@ impl Writer<'_> {
     fn transact_once(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
         let slots = self.engine.lanes.link_slots();
         self.batches += 1;
-        self.engine.stored_claims_max = self.pace.allowed();
+        // While a backlog drains, a batch of submissions leaves it to the next.
+        let leaves_backlog = self.engine.claims_left && !ops.is_empty() && ops.iter().all(Op::passes_others);
+        self.engine.stored_claims_max = if leaves_backlog { 0 } else { self.pace.allowed() };
         let started = now();
         match self.try_transact(ops, claims).map_err(StoreError::from) {
             Ok((done, stored_claims)) => {
-                if stored_claims > 0 {
+                if stored_claims > 0 && !leaves_backlog {
                     let (limited, took) = (self.engine.claims_left, now().duration_since(started));
                     self.pace.learn(limited, took, self.queue.is_submitting());
                 }

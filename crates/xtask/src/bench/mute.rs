@@ -14,7 +14,7 @@ use crate::gateway_files::write;
 use crate::shell::{Failure, Outcome};
 
 const POLL: Duration = Duration::from_millis(50);
-/// After the load, until the carrier that was stopped has answered what it had.
+/// After the load, for answers of the carrier that was stopped.
 const LATE_ANSWERS: Duration = Duration::from_secs(5);
 
 /// The route's second carrier. Capitals are placeholders.
@@ -36,8 +36,8 @@ prefix = "*"
 carriers = ["bench", "idle"]
 "#;
 
-/// Sends at a constant rate, stops the first carrier's process after a sixth of the time, and lets it go on after the load. Says how
-/// many messages were sent more often than once.
+/// Sends at a constant rate, stops the first carrier's process after a sixth of the time, and continues it after the last message, so
+/// that it sends the receipts that it owes. Says how many messages were sent more often than once.
 pub(super) fn measure(stage: &mut Stage<'_>) -> Outcome {
     let count = |name| stage.options.count(name);
     let (seconds, rate, window) = (count("seconds"), count("rate"), count("window"));
@@ -53,19 +53,19 @@ pub(super) fn measure(stage: &mut Stage<'_>) -> Outcome {
     remove(&folder)?;
 
     let carrier = stage.bed.take_carrier()?;
-    let (started, mut is_mute) = (stopwatch(), false);
+    let started = stopwatch();
+    let load = Duration::from_secs(seconds);
+    let mut signals = [(load / 6, "STOP"), (load, "CONT")].into_iter().peekable();
     let loads = Load::seconds(Over::bind(1_000), seconds).at(rate).alone();
     let loaded = stage.bed.load(&loads, |_: &Bed<'_>| {
-        if !is_mute && started.elapsed() >= Duration::from_secs(seconds) / 6 {
-            carrier.signal("STOP")?;
-            is_mute = true;
+        if let Some((_, signal)) = signals.next_if(|(at, _)| started.elapsed() >= *at) {
+            carrier.signal(signal)?;
         }
         pause(POLL);
         Ok(())
     })?;
     let accepted = loaded.all.value(ACCEPTED);
     stage.add("", loaded);
-    carrier.signal("CONT")?;
     pause(LATE_ANSWERS);
     let [first, second] = [submits(&carrier.end()?)?, submits(&idle.end()?)?];
     stage.results.say("sent to the carrier that turned mute", first, "messages");

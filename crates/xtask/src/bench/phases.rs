@@ -89,6 +89,7 @@ impl Stage<'_> {
             Phase::Fill(messages, loads) => self.fill(*messages, loads)?,
             Phase::Queue(loads) => {
                 let queued = self.bed.queue(loads)?;
+                self.bed.checkpoint()?;
                 self.results.say("queued for a carrier that is down", queued as f64, "messages");
             }
             Phase::EndCarrier => self.bed.end_carrier()?,

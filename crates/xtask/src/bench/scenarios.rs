@@ -151,7 +151,7 @@ takeover Run two nodes on PostgreSQL, and kill the one with the engine before th
 cancel Cancel the queue by command, instead of sending it
 beside=200 Messages per second that another customer sends before and during the drain
 floor=0 Fail below this many drained messages per second
-slower=4 Fail if one in a hundred of its responses takes more than this many times as long during the drain as before",
+slower=4 Fail if one in a hundred of its responses takes more than this many times as long during the drain or cancellation as before",
         plan: plan_queue,
         table: Table {
             columns: &[REACHED, P50, P99, P999],
@@ -398,7 +398,7 @@ fn plan_stored(options: &Options) -> Plan {
 fn plan_queue(options: &Options) -> Plan {
     let customers = ["bench", "beside"].map(Customer::new);
     let (bench, beside) = customers.split_at(1);
-    let few = Load::seconds(Over::http(16), 5).at(options.count("beside"));
+    let few = Load::seconds(Over::http(16), 10).at(options.count("beside"));
     let setup = Setup {
         customers: customers.to_vec(),
         on_postgres: options.is("on-postgres") || options.is("takeover"),
@@ -420,7 +420,7 @@ fn plan_queue(options: &Options) -> Plan {
     if options.is("cancel") {
         let long = Load::seconds(Over::http(16), 30).at(options.count("beside"));
         phases.push(Phase::Cancel("during", bench[0].clone(), long.of(beside)));
-        phases.push(Phase::StartCarrier);
+        phases.extend([Phase::StartCarrier, Phase::Call(|stage| stage.bed.settle())]);
     } else {
         phases.extend([Phase::StartCarrier, Phase::Drain("during", few.of(beside))]);
     }

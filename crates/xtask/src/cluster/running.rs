@@ -34,7 +34,7 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Starts everything, and waits until HAProxy has found all nodes healthy.
     pub(super) fn start(binaries: &Binaries) -> Result<Cluster, Failure> {
-        tools::ensure_haproxy()?;
+        let haproxy = tools::HAPROXY.ensure()?;
         let files = Files { folder: make_folder()?, ports: free_ports()? };
         let certificates = files.make_certificates(&binaries.simulator)?;
         println!("Starting PostgreSQL with a synchronous standby ...");
@@ -57,7 +57,7 @@ impl Cluster {
         let settings = text(&files.haproxy());
         let program = Program {
             name: "haproxy",
-            file: tools::HAPROXY.as_ref(),
+            file: haproxy.as_ref(),
             args: &["-db", "-f", &settings],
             user: None,
             stop: "TERM",

@@ -21,13 +21,13 @@ pub(crate) struct Sources {
 impl Sources {
     /// Installs what is missing, in a folder of its own.
     pub(crate) fn fetch() -> Result<Sources, Failure> {
-        tools::ensure_python()?;
-        tools::ensure_npm()?;
+        tools::PYTHON.ensure()?;
+        tools::NPM.ensure()?;
         let folder = tools::cache_folder().join(format!("numbers-{PHONENUMBERS}-{MCC_MNC_LIST}"));
         let path = |inside: &str| folder.join(inside).to_string_lossy().into_owned();
 
         let python = path("python/bin/python");
-        if !shell::succeeds(&python, &["-c", "import phonenumbers"], "") {
+        if !shell::succeeds(&python, &["-c", "import phonenumbers"]) {
             shell::run(command("python3", &["-m", "venv", &path("python")]))?;
             shell::run(command(&python, &["-m", "pip", "install", "--quiet", "--no-deps", PHONENUMBERS]))?;
         }

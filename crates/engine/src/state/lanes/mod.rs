@@ -24,7 +24,7 @@ pub const JOBS_IN_MEMORY_MAX: usize = 20_000;
 /// Parts that one account sends before the next account's turn.
 const TURN_PARTS: u32 = 16;
 /// The fewest jobs that are read back at once: a whole turn, however many lanes share the memory.
-const REFILL_MIN: usize = TURN_PARTS as usize;
+pub const REFILL_MIN: usize = TURN_PARTS as usize;
 /// The most jobs that are read back at once: other commands wait meanwhile.
 const REFILL_MAX: usize = 250;
 

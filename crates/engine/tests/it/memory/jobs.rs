@@ -2,19 +2,26 @@
 
 use super::Rows;
 use super::columns::{NO_MESSAGE, stored_number, stored_sender};
+use super::messages::open_row;
 use super::parts::{lane, waits_for_a_slot};
 use hermod_domain::text::MessageText;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{LaneRead, PartRow, Readings, TableError, UnreadablePart};
+use hermod_engine::tables::{LaneRead, PartRow, Readings, TableError, UnreadablePart, WaitingJob};
 
 /// Returns the next parts of a lane that wait for a slot, in order.
-pub(super) fn read_waiting(rows: &Rows, refill: LaneRead) -> Result<Readings<Job>, TableError> {
+pub(super) fn read_waiting(rows: &Rows, refill: LaneRead) -> Result<Readings<WaitingJob>, TableError> {
     let LaneRead { carrier, account, after, limit } = refill;
     let mut jobs = Readings::default();
     let waiting = lane(rows, carrier, account).filter(|row| waits_for_a_slot(row));
     let waiting = waiting.filter(|row| after.is_none_or(|after| (row.key.message, row.part) > after));
-    waiting.take(limit).for_each(|row| sort_in(&mut jobs, row, read(rows, row)));
+    waiting.take(limit).for_each(|row| sort_in(&mut jobs, row, read_with_progress(rows, row)));
     Ok(jobs)
+}
+
+fn read_with_progress(rows: &Rows, row: &PartRow) -> Result<WaitingJob, TableError> {
+    let job = read(rows, row)?;
+    let origin = rows.message.get(&row.key.message.as_i64()).map(|message| open_row(message).origin);
+    Ok(WaitingJob { job, now: row.now, origin })
 }
 
 /// Returns a part as a job.

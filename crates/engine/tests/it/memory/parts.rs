@@ -9,7 +9,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
     DueKey, DueRead, LaneCounts, LaneRead, MessageKey, OpenMessage, PartChange, PartRow, PartRows, Readings,
-    SendingPart, TableError, UnreadablePart,
+    SendingPart, TableError, UnreadablePart, WaitingJob,
 };
 use std::collections::BTreeMap;
 
@@ -131,7 +131,7 @@ impl PartRows for MemoryTables {
         row.map(|row| jobs::read(&rows, row)).transpose()
     }
 
-    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError> {
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<WaitingJob>, TableError> {
         jobs::read_waiting(&self.read(), refill)
     }
 

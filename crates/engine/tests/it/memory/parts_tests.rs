@@ -122,7 +122,8 @@ fn lane_refill_returns_parts_without_a_due_time_and_lists_unreadable_ones_apart(
         let after = after.map(|(message, no)| (message_id(message), part_no(no)));
         let read =
             tables.waiting_jobs(LaneRead { carrier: CARRIER, account: ACCOUNT, after, limit }).unwrap();
-        let jobs: Vec<_> = read.rows.iter().map(|job| (job.message.as_i64(), job.part.get())).collect();
+        let jobs: Vec<_> =
+            read.rows.iter().map(|row| (row.job.message.as_i64(), row.job.part.get())).collect();
         let apart: Vec<_> = read.unreadable.iter().map(|part| part.key.message).collect();
         assert_eq!((jobs.as_slice(), apart.as_slice()), (expect, unreadable));
     };

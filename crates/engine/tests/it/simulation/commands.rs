@@ -13,7 +13,7 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::traffic::{Control, Mode, TrafficRule, VelocityLimit, velocity_limits};
 use hermod_engine::commands::{
     AnyCommand, Cancel, CancelWaiting, ExpireParts, FindKey, FindVelocityRefusal, MoveWaiting, OptIn,
-    ReadQueues, ReleaseDue, SetLate,
+    ReadQueues, ReadWaitingParts, ReleaseDue, SetLate,
 };
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind};
@@ -38,7 +38,7 @@ pub(super) const TEXT: &str = "hello";
 type Make = fn(&mut World) -> Option<AnyCommand>;
 
 /// How likely each kind of command is, in thousandths.
-const KINDS: [(u64, Make); 37] = [
+const KINDS: [(u64, Make); 38] = [
     (260, accept),
     (50, pay),
     (8, opt_out),
@@ -54,6 +54,7 @@ const KINDS: [(u64, Make); 37] = [
     (8, find_key),
     (8, find_velocity_refusal),
     (4, read_queues),
+    (4, read_waiting_parts),
     (30, reports::take),
     (6, reports::give_up_old),
     (3, reports::forget_given_up),
@@ -250,6 +251,10 @@ fn velocity(account: AccountId, to: Msisdn) -> Vec<VelocityLimit> {
 
 fn read_queues(_: &mut World) -> Option<AnyCommand> {
     Some(ReadQueues.into())
+}
+
+fn read_waiting_parts(world: &mut World) -> Option<AnyCommand> {
+    Some(ReadWaitingParts { accounts: vec![account(world), account(world)] }.into())
 }
 
 fn pay(world: &mut World) -> Option<AnyCommand> {

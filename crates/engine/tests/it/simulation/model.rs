@@ -331,6 +331,14 @@ impl Model {
             .count()
     }
 
+    /// Returns how many parts of an account wait.
+    pub(super) fn waiting_parts(&self, account: AccountId) -> u64 {
+        let of_account = self.open().filter(|(_, entry)| entry.account == account);
+        let states = of_account.flat_map(|(_, entry)| entry.parts()).map(|(part, _)| part.state);
+        let waiting = states.filter(|state| matches!(state, PartState::Queued | PartState::InDoubt));
+        u64::try_from(waiting.count()).expect("a few")
+    }
+
     /// Deletes a message whose record was purged.
     pub(super) fn forget(&mut self, message: MessageId) {
         self.messages.remove(&message);

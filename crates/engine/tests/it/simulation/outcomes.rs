@@ -51,6 +51,10 @@ impl World {
             }
             (AnyCommand::ReportLink(batch), AnyOutcome::ReportLink(())) => self.note_link(batch),
             (AnyCommand::ReadQueues(_), AnyOutcome::ReadQueues(queues)) => self.note_queues(queues),
+            (AnyCommand::ReadWaitingParts(read), AnyOutcome::ReadWaitingParts(counts)) => {
+                let expected = read.accounts.iter().map(|account| self.model.waiting_parts(*account));
+                assert_eq!(counts, expected.collect::<Vec<_>>(), "parts that wait of {:?}", read.accounts);
+            }
             (AnyCommand::ReleaseDue(_), AnyOutcome::ReleaseDue(())) => self.model.deliver_unfinished(),
             (command, outcome) => self.note_reports(command, outcome),
         }

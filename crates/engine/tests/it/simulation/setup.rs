@@ -130,6 +130,7 @@ fn account(webhooks: Webhooks) -> Account {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         closed: false,
         tier: Default::default(),

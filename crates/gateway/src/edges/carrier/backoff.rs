@@ -8,8 +8,8 @@ use crate::secrets::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{CommandStatus, EncodeError};
+use parking_lot::Mutex;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// 1 s to 60 s, doubling, with random jitter.
@@ -98,7 +98,7 @@ pub(super) struct BindTurns {
 impl BindTurns {
     /// Returns when the calling link may begin to bind.
     pub(super) fn take(&self, now: Moment) -> Moment {
-        let mut next_at = self.next_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next_at = self.next_at.lock();
         let turn = next_at.map_or(now, |next| next.max(now));
         *next_at = Some(turn.plus(BIND_GAP));
         turn

@@ -77,7 +77,7 @@ fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     match profile.receipts {
         carrier::ReceiptSyntax::Standard => ReceiptDialect::Standard,
-        carrier::ReceiptSyntax::Commas => ReceiptDialect::COMMAS,
+        carrier::ReceiptSyntax::Commas => ReceiptDialect::Commas,
     }
 }
 

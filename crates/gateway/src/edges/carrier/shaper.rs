@@ -4,7 +4,7 @@
 use crate::clock::Moment;
 use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};
 use hermod_domain::time::Timestamp;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 #[derive(Debug)]
 pub(super) struct Shaper {
@@ -38,7 +38,7 @@ impl Shaper {
             u32::try_from(part).unwrap_or(whole).max(1)
         };
         let rate = rate_of(part(self.rate), part(self.burst));
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner).change_rate(rate, as_timestamp(now));
+        self.pace.lock().change_rate(rate, as_timestamp(now));
     }
 
     /// Takes up to `wanted` tokens. Returns how many.
@@ -46,7 +46,7 @@ impl Shaper {
         if wanted == 0 {
             return 0;
         }
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner).take_up_to(wanted, as_timestamp(now))
+        self.pace.lock().take_up_to(wanted, as_timestamp(now))
     }
 }
 

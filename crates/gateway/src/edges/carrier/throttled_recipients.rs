@@ -4,9 +4,9 @@
 use crate::clock::Moment;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::retry::Schedule;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Recipients in the list. When it is full, the one that is due first is dropped.
@@ -58,7 +58,7 @@ impl ThrottledRecipients {
 
     /// Lists a recipient that is throttled while others are accepted.
     pub(super) fn remember(&self, to: Msisdn, times: u32, until: Moment, now: Moment) {
-        let mut known = self.lock();
+        let mut known = self.known.lock();
         known.retain(|_, limited| now < limited.until.plus(FORGOTTEN_AFTER));
         if known.len() >= RECIPIENTS_MAX
             && let Some(first) = known.iter().min_by_key(|(_, limited)| limited.until).map(|(to, _)| *to)
@@ -70,11 +70,7 @@ impl ThrottledRecipients {
     }
 
     fn lock_if_any(&self) -> Option<MutexGuard<'_, HashMap<Msisdn, Limited>>> {
-        (self.count.load(Ordering::Relaxed) > 0).then(|| self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Msisdn, Limited>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        (self.count.load(Ordering::Relaxed) > 0).then(|| self.known.lock())
     }
 }
 

@@ -181,7 +181,7 @@ fn rejection(refusal: &Refusal, seen: &Seen) -> Rejection {
     let rejection = Rejection::of(refusal);
     match seen.sign_in_fault {
         Some(fault) if *refusal == Refusal::InvalidApiKey => {
-            Rejection { reason: fault.reason().into(), ..rejection }
+            Rejection { reason: fault.as_str().into(), ..rejection }
         }
         _ => rejection,
     }

@@ -10,7 +10,7 @@ use crate::clock::Moment;
 use crate::config::{self, MailTls};
 use crate::gateway::Gateway;
 use crate::live_status::{AlarmKind, Mail};
-use crate::secrets::Secret;
+use crate::secrets::{Secret, read_line};
 use crate::workers::Workers;
 use metrics::counter;
 use std::path::PathBuf;
@@ -60,21 +60,11 @@ impl MailSettings {
         })
     }
 
-    /// Reads the password, at every connection: a new one needs no restart. Blocking, but a line of a local file.
+    /// Reads the password, at every connection.
     fn password(&self) -> Result<Secret, String> {
-        let Some(file) = &self.password_file else {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a secret does not belong into the settings, which are printed"
-            )]
-            let found = std::env::var(PASSWORD_VARIABLE);
-            return found.map(Secret::new).map_err(|_| {
-                format!("there is no password: set [mail] password_file or the variable {PASSWORD_VARIABLE}")
-            });
-        };
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| format!("the password file {} cannot be read: {error}", file.display()))?;
-        Ok(Secret::new(text.lines().next().unwrap_or_default()))
+        read_line(self.password_file.as_deref(), PASSWORD_VARIABLE, "password")?.ok_or_else(|| {
+            format!("there is no password: set [mail] password_file or the variable {PASSWORD_VARIABLE}")
+        })
     }
 }
 

@@ -15,7 +15,6 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The longest time for one mail, from the DNS lookup to the last response.
@@ -83,13 +82,8 @@ async fn encrypt(tcp: TcpStream, settings: &MailSettings) -> Result<Stream, Send
     let roots = tokio::task::spawn_blocking(move || tls::authorities(ca.as_deref())).await;
     let roots =
         roots.map_err(|error| error.to_string()).and_then(|roots| roots).map_err(SendError::Temporary)?;
-    let config = ClientConfig::builder_with_provider(tls::provider())
-        .with_protocol_versions(&tls::VERSIONS)
-        .expect("ring has both versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     let name = ServerName::try_from(server.clone()).map_err(|error| temporary(error.to_string()))?;
-    let shaken = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
+    let shaken = TlsConnector::from(Arc::new(tls::client_config(roots))).connect(name, tcp).await;
     shaken
         .map(Stream::tls)
         .map_err(|error| temporary(format!("the TLS handshake with {server} failed: {error}")))

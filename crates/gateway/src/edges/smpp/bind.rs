@@ -11,7 +11,7 @@ use crate::app::{AnsweredRequest, CallerName, Rejection, note_request};
 use crate::clock::Moment;
 use crate::gateway::{Gateway, WrongBind};
 use crate::listeners::limit_key_of;
-use crate::live_status::{BoundAs, LiveBind, NewBind, Order};
+use crate::live_status::{LiveBind, NewBind, Order};
 use crate::node_messages::probe_bind_elsewhere;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
@@ -115,11 +115,7 @@ fn note(
     };
     let answered = AnsweredRequest {
         kind: RequestKind::Bind,
-        operation: &match bound_as(kind) {
-            BoundAs::Transmitter => "bind_transmitter",
-            BoundAs::Receiver => "bind_receiver",
-            BoundAs::Transceiver => "bind_transceiver",
-        },
+        operation: &kind.request(),
         caller: account.zip(connection),
         who,
         address: Some(peer.address),
@@ -179,7 +175,6 @@ async fn admit(
     let password_hash = check_password(gateway, settings, &attempt).await?.to_owned();
     let (connection, document, access) =
         known.ok_or(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials"))?;
-    let kind = bound_as(kind);
     let account = catalogue.account(document.account).map(|view| &view.account);
     let is_open = account.is_some_and(|account| !account.closed);
     check_connection(document, access, is_open, peer, kind, Some(bind.system_type))?;
@@ -259,19 +254,19 @@ fn over_limit(OverLimit { why, wait }: OverLimit) -> BindRejection {
 /// stay, so that its receipts and MO messages arrive.
 pub(super) fn rejection_of_live_bind(gateway: &Gateway, bind: &LiveBind, peer: Peer) -> Option<&'static str> {
     let catalogue = gateway.catalogue();
-    let Some(connection) = catalogue.connection(bind.connection()) else { return Some("closed") };
+    let Some(connection) = catalogue.connection(bind.began.connection) else { return Some("closed") };
     let Some(access) = &connection.smpp else { return Some("closed") };
     let is_open = catalogue.account(connection.account).is_some_and(|view| !view.account.closed);
     if let Err(BindRejection { why, .. }) =
-        check_connection(connection, access, is_open, peer, bind.kind(), None)
+        check_connection(connection, access, is_open, peer, bind.began.kind, None)
     {
         return Some(why);
     }
-    if *access.system_id != **bind.system_id() {
+    if *access.system_id != *bind.began.system_id {
         return Some("system_id changed");
     }
-    let binds = gateway.binds.of_connection(bind.connection());
-    let here = || binds.iter().position(|other| other.number() == bind.number());
+    let binds = gateway.binds.of_connection(bind.began.connection);
+    let here = || binds.iter().position(|other| other.number == bind.number);
     let place = bind.slot().map_or_else(here, |slot| usize::try_from(slot).ok()).unwrap_or_default();
     let max_binds = usize::try_from(access.max_binds).expect("32 bits fit");
     (place >= max_binds).then_some(TOO_MANY_BINDS)
@@ -291,7 +286,7 @@ fn check_connection(
     access: &SmppAccess,
     account_is_open: bool,
     peer: Peer,
-    kind: BoundAs,
+    kind: BindType,
     system_type: Option<&[u8]>,
 ) -> Result<(), BindRejection> {
     if connection.closed || !account_is_open {
@@ -310,9 +305,9 @@ fn check_connection(
     }
     let types = access.bind_types;
     let is_allowed = match kind {
-        BoundAs::Transmitter => types.transmitter,
-        BoundAs::Receiver => types.receiver,
-        BoundAs::Transceiver => types.transceiver,
+        BindType::Transmitter => types.transmitter,
+        BindType::Receiver => types.receiver,
+        BindType::Transceiver => types.transceiver,
     };
     if is_allowed { Ok(()) } else { Err(BindRejection::bind_failed("bind type not allowed")) }
 }
@@ -377,14 +372,6 @@ async fn enter(gateway: &Gateway, new: NewBind, max_binds: u32) -> Result<Option
         place.keep(slot);
     }
     Ok(Some(place))
-}
-
-fn bound_as(kind: BindType) -> BoundAs {
-    match kind {
-        BindType::Transmitter => BoundAs::Transmitter,
-        BindType::Receiver => BoundAs::Receiver,
-        BindType::Transceiver => BoundAs::Transceiver,
-    }
 }
 
 #[cfg(test)]

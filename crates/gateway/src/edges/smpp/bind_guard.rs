@@ -11,9 +11,10 @@ use crate::secrets::passwords;
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
 use metrics::counter;
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
@@ -126,7 +127,7 @@ impl BindGuard {
 
     /// Takes an attempt from the limit of the address alone, for a malformed bind.
     pub(super) fn admit_address(&self, from: IpAddr, now: Timestamp) -> Result<(), OverLimit> {
-        let admitted = lock(&self.limits).addresses.admit(limit_key_of(from), self.per_address, now);
+        let admitted = self.limits.lock().addresses.admit(limit_key_of(from), self.per_address, now);
         admitted.map_err(|wait| OverLimit { why: ADDRESS_SPENT, wait })
     }
 
@@ -138,7 +139,7 @@ impl BindGuard {
             return None;
         }
         let digest = self.digest(attempt, "");
-        let turn = lock(&self.checking).entry(digest).or_default().clone();
+        let turn = self.checking.lock().entry(digest).or_default().clone();
         let mut waiting = CredentialsTurn { guard: self, digest, turn, held: None };
         waiting.held = Some(waiting.turn.clone().lock_owned().await);
         Some(waiting)
@@ -147,7 +148,7 @@ impl BindGuard {
     /// Whether no credentials are being checked.
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
-        lock(&self.checking).is_empty()
+        self.checking.lock().is_empty()
     }
 
     /// Takes the attempt from the limits of its address and its system_id. Call [`BindGuard::give_back`] if the password
@@ -155,7 +156,7 @@ impl BindGuard {
     /// system_id's limit, and addresses that are not on its allow-list share a separate limit.
     pub(super) fn admit(&self, attempt: &GuardedBind<'_>, now: Timestamp) -> Result<TakenAttempt, OverLimit> {
         let (site, name) = (limit_key_of(attempt.from), self.name(attempt));
-        let mut limits = lock(&self.limits);
+        let mut limits = self.limits.lock();
         let AttemptLimits { addresses, system_ids } = &mut *limits;
         addresses
             .admit(site, self.per_address, now)
@@ -171,7 +172,7 @@ impl BindGuard {
 
     pub(super) fn give_back(&self, attempt: &GuardedBind<'_>, taken: TakenAttempt) {
         let (site, name) = (limit_key_of(attempt.from), self.name(attempt));
-        let mut limits = lock(&self.limits);
+        let mut limits = self.limits.lock();
         limits.addresses.give_back(site, self.per_address);
         if taken.from_name {
             limits.system_ids.give_back(name, self.per_system_id);
@@ -186,7 +187,7 @@ impl BindGuard {
 
     /// Takes an attempt at another node from the limits. Over the limit there is nothing left to take.
     pub(super) fn charge(&self, WrongBind { source, name }: WrongBind, now: Timestamp) {
-        let mut limits = lock(&self.limits);
+        let mut limits = self.limits.lock();
         let _ = limits.addresses.admit(source, self.per_address, now);
         if let Some(name) = name {
             let _ = limits.system_ids.admit(name, self.per_system_id, now);
@@ -223,7 +224,7 @@ impl BindGuard {
     }
 
     fn caller_kind(&self, attempt: &GuardedBind<'_>) -> CallerKind {
-        let has_verified = || lock(&self.verified).contains(&self.address(attempt));
+        let has_verified = || self.verified.lock().contains(&self.address(attempt));
         if attempt.listing == Listing::Listed || has_verified() {
             CallerKind::Known
         } else {
@@ -234,14 +235,14 @@ impl BindGuard {
     /// Returns the position of the hash that these credentials were verified with before.
     fn remembered(&self, attempt: &GuardedBind<'_>) -> Option<usize> {
         let digests: Vec<Digest> = attempt.hashes.iter().map(|hash| self.digest(attempt, hash)).collect();
-        let verified = lock(&self.verified);
+        let verified = self.verified.lock();
         digests.iter().position(|digest| verified.contains(digest))
     }
 
     fn remember(&self, attempt: &GuardedBind<'_>, position: usize) {
         let Some(hash) = attempt.hashes.get(position) else { return };
         let digest = self.digest(attempt, hash);
-        let mut verified = lock(&self.verified);
+        let mut verified = self.verified.lock();
         verified.insert(digest);
         verified.insert(self.address(attempt));
     }
@@ -271,7 +272,7 @@ impl BindGuard {
 impl Drop for CredentialsTurn<'_> {
     fn drop(&mut self) {
         drop(self.held.take());
-        let mut checking = lock(&self.guard.checking);
+        let mut checking = self.guard.checking.lock();
         // The map and this turn have it; whoever waits has it too.
         if Arc::strong_count(&self.turn) <= 2 {
             checking.remove(&self.digest);
@@ -296,11 +297,6 @@ impl VerifiedCache {
             digests.remove(&oldest);
         }
     }
-}
-
-/// The counts stay valid if a thread panicked while holding the lock.
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

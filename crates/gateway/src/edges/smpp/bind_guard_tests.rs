@@ -105,6 +105,6 @@ fn cache_of_verified_credentials_is_bounded() {
     for name in names {
         guard.remember(&of(Box::leak(name.into_boxed_str())), 0);
     }
-    assert_eq!(lock(&guard.verified).digests.len(), VERIFIED_MAX);
+    assert_eq!(guard.verified.lock().digests.len(), VERIFIED_MAX);
     assert_eq!((guard.remembered(&of("9")), guard.remembered(&of("10"))), (None, Some(0)));
 }

@@ -33,6 +33,7 @@ fn documents(pepper: &Pepper, allow: AllowList) -> Documents {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         countries_off: BTreeSet::new(),
         closed: false,
@@ -147,13 +148,13 @@ async fn accepted_bind_holds_a_slot_until_dropped() {
     let stage = Stage::new(|_| {}).await;
     let admitted = stage.bind("shop", "secret08").await.ok().unwrap();
     assert_eq!(admitted.access.system_id, "shop");
-    assert_eq!(admitted.bind.connection(), admitted.connection);
+    assert_eq!(admitted.bind.began.connection, admitted.connection);
     let shown = stage.gateway.binds.show(stage.gateway.clock.moment());
     assert_eq!(
-        (shown.len(), shown[0].kind, shown[0].is_3_4, shown[0].window),
-        (1, BoundAs::Transceiver, true, 10)
+        (shown.len(), shown[0].began.kind, shown[0].began.is_3_4, shown[0].began.window),
+        (1, BindType::Transceiver, true, 10)
     );
-    assert_eq!(shown[0].account, AccountId::new(1));
+    assert_eq!(shown[0].began.account, AccountId::new(1));
     drop(admitted);
     assert_eq!(stage.gateway.binds.count(), 0);
 }
@@ -380,7 +381,7 @@ fn check_rejection(
     };
     let (mut open, mut from) = (true, peer(1, false));
     change(&mut connection, &mut access, &mut open, &mut from);
-    let checked = check_connection(&connection, &access, open, from, BoundAs::Transmitter, Some(b"SMS"));
+    let checked = check_connection(&connection, &access, open, from, BindType::Transmitter, Some(b"SMS"));
     let actual = checked
         .map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
     assert_eq!(actual, expect);

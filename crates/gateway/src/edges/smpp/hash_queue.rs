@@ -2,8 +2,9 @@
 //! Known callers go first, and strangers are rejected early, so that strangers from any number of addresses cannot
 //! delay a customer.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Passwords hashed at one time.
@@ -41,7 +42,7 @@ impl HashQueue {
     /// Waits for a turn. Returns `None` at once if the queue of its kind is full.
     pub(super) async fn turn(self: &Arc<HashQueue>, caller: CallerKind) -> Option<Turn> {
         let turn = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             if let Some(free) = state.free.checked_sub(1) {
                 state.free = free;
                 return Some(Turn(self.clone()));
@@ -64,7 +65,7 @@ impl HashQueue {
 
     fn pass_on(self: &Arc<HashQueue>) {
         let next = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             let next = state.known.pop_front().or_else(|| state.strangers.pop_front());
             if next.is_none() {
                 state.free += 1;
@@ -75,10 +76,6 @@ impl HashQueue {
         if let Some(next) = next {
             drop(next.send(Turn(self.clone())));
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

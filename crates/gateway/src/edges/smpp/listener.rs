@@ -5,8 +5,8 @@ use super::settings::SmppSettings;
 use crate::clock::Clock;
 use crate::listeners::limit_key_of;
 use crate::listeners::{
-    ACCEPT_PAUSE, ConnectionSlot, Counted, ProxiedClient, ProxyHeaderError, read_proxy_header,
-    set_socket_options, tls_handshake,
+    ACCEPT_PAUSE, CloseCause, ConnectionSlot, Counted, ProxiedClient, proxied_client, set_socket_options,
+    tls_handshake,
 };
 use crate::stream::Stream;
 use crate::tls::Tls;
@@ -128,29 +128,13 @@ struct AcceptedConnection {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Why a connection was closed before its session.
-#[derive(Debug, thiserror::Error)]
-enum CloseCause {
-    #[error("too many connections from its address")]
-    AddressLimit,
-    #[error(transparent)]
-    Proxy(#[from] ProxyHeaderError),
-    #[error("the PROXY header timed out")]
-    LateHeader,
-    #[error("the TLS handshake failed")]
-    Handshake,
-    #[error("the gateway is stopping")]
-    Stopping,
-}
-
-impl CloseCause {
-    fn label(&self) -> &'static str {
-        match self {
-            CloseCause::AddressLimit => "address-limit",
-            CloseCause::Proxy(_) | CloseCause::LateHeader => "proxy-header",
-            CloseCause::Handshake => "handshake",
-            CloseCause::Stopping => "stopping",
-        }
+/// Returns the reason in metrics.
+fn label(cause: &CloseCause) -> &'static str {
+    match cause {
+        CloseCause::AddressLimit => "address-limit",
+        CloseCause::Proxy(_) | CloseCause::LateHeader => "proxy-header",
+        CloseCause::Handshake => "handshake",
+        CloseCause::Stopping => "stopping",
     }
 }
 
@@ -172,7 +156,7 @@ impl AcceptedConnection {
         let (stream, peer, place) = match prepared.await {
             Ok(prepared) => prepared,
             Err(cut) => {
-                counter!("hermod_smpp_cut_off_total", "reason" => cut.label()).increment(1);
+                counter!("hermod_smpp_cut_off_total", "reason" => label(&cut)).increment(1);
                 tracing::debug!(peer = %self.address, "Closed an SMPP connection: {cut}");
                 return;
             }
@@ -193,10 +177,7 @@ impl AcceptedConnection {
     async fn prepare(&self, mut stream: TcpStream) -> Result<(Stream, Peer, ConnectionSlot), CloseCause> {
         let mut peer = Peer { address: self.address, tls: self.tls.is_some() };
         if self.settings.proxies.trust(self.address) {
-            let caller = tokio::select! {
-                read = read_proxy_header(&mut stream) => read?,
-                () = self.clock.sleep(self.settings.handshake_max) => return Err(CloseCause::LateHeader),
-            };
+            let caller = proxied_client(&mut stream, &self.clock, self.settings.handshake_max).await?;
             if let ProxiedClient::Behind { address, tls } = caller {
                 peer = Peer { address, tls: peer.tls || tls };
             }

@@ -6,8 +6,8 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::log_throttle::{LogThrottle, SuppressedLines};
 use hermod_domain::time::Timestamp;
+use parking_lot::Mutex;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ impl RejectedBindLog {
 
     /// Counts a rejected bind. Returns true if it is to be logged.
     pub(super) fn note(&self, kind: Kind, now: Timestamp) -> bool {
-        self.repeats().should_log(kind, now)
+        self.0.lock().should_log(kind, now)
     }
 
     /// Logs the counts every minute. Never returns.
@@ -38,7 +38,7 @@ impl RejectedBindLog {
     }
 
     fn write_due(&self, catalogue: &Catalogue, now: Timestamp) {
-        for SuppressedLines { kind, times } in self.repeats().due(now) {
+        for SuppressedLines { kind, times } in self.0.lock().due(now) {
             let Some((peer, why, connection)) = kind else {
                 tracing::info!(times, "Rejected more binds from many addresses");
                 continue;
@@ -47,9 +47,5 @@ impl RejectedBindLog {
             let system_id = access.map_or("unknown", |access| access.system_id.as_str());
             tracing::info!(system_id, %peer, times, "Rejected more binds: {why}");
         }
-    }
-
-    fn repeats(&self) -> MutexGuard<'_, LogThrottle<Kind>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

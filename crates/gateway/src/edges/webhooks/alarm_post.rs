@@ -5,11 +5,11 @@ use super::WebhookSettings;
 use super::client::{Pool, PostDraft, PostResult, WebhookClient};
 use super::post::SignedPost;
 use super::resolver::Resolver;
-use crate::app::{AlarmNotification, deliver_notifications};
+use crate::app::{AlarmNotification, serve_notifications};
 use crate::clock::Clock;
 use crate::config::{NotifySection, WebhooksSection};
 use crate::gateway::Gateway;
-use crate::secrets::Secret;
+use crate::secrets::{Secret, read_line};
 use crate::workers::Workers;
 use hermod_domain::webhook::signature::{Signer, Signers};
 use hermod_domain::webhook::url::{AddressRules, WebhookUrl};
@@ -47,30 +47,20 @@ impl AlarmWebhook {
         Some(AlarmWebhook { url, secret_file: notify.secret_file.clone(), settings })
     }
 
-    /// Reads the secret, at every post: a new one needs no restart. Blocking, but a line of a local file.
+    /// Reads the secret, at every post.
     pub fn secret(&self) -> Result<Secret, String> {
-        let Some(file) = &self.secret_file else {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a secret does not belong into the settings, which are printed"
-            )]
-            let found = std::env::var(SECRET_VARIABLE).ok().filter(|secret| secret.len() >= SECRET_CHARS_MIN);
-            let missing = format!("set secret_file of [alarms.notify] or the variable {SECRET_VARIABLE}");
-            return found.map(Secret::new).ok_or_else(|| {
-                format!("there is no secret of {SECRET_CHARS_MIN} characters or more: {missing}")
-            });
-        };
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| format!("the secret file {} cannot be read: {error}", file.display()))?;
-        match text.lines().next() {
-            Some(line) if line.len() >= SECRET_CHARS_MIN => Ok(Secret::new(line)),
-            Some(_) | None => {
-                let file = file.display();
-                Err(format!(
-                    "the first line of the secret file {file} has fewer than {SECRET_CHARS_MIN} characters"
-                ))
-            }
-        }
+        let file = self.secret_file.as_deref();
+        let found = read_line(file, SECRET_VARIABLE, "secret")?;
+        found.filter(|secret| secret.reveal().len() >= SECRET_CHARS_MIN).ok_or_else(|| match file {
+            Some(file) => format!(
+                "the first line of the secret file {} has fewer than {SECRET_CHARS_MIN} characters",
+                file.display()
+            ),
+            None => format!(
+                "there is no secret of {SECRET_CHARS_MIN} characters or more: set secret_file of [alarms.notify] or the \
+                 variable {SECRET_VARIABLE}"
+            ),
+        })
     }
 
     /// Makes the signed request of one attempt.
@@ -96,21 +86,15 @@ pub fn serve_alarms(
     notifications: mpsc::Receiver<AlarmNotification>,
     workers: &Workers,
 ) {
-    let (clock, stopping) = (gateway.clock.clone(), workers.stopping());
+    let clock = gateway.clock.clone();
     let client = WebhookClient::new(&webhook.settings, clock.clone(), workers.clone());
     let shared = Arc::new((webhook, client, clock.clone()));
-    workers.spawn_named("alarm webhook", async move {
-        let posting = deliver_notifications(clock, "webhook", notifications, move |notification, attempt| {
-            let shared = shared.clone();
-            async move {
-                let (webhook, client, clock) = &*shared;
-                let draft = webhook.draft(&notification, attempt, clock)?;
-                post(client, &webhook.url, &draft).await
-            }
-        });
-        tokio::select! {
-            () = posting => {}
-            () = stopping.cancelled() => {}
+    serve_notifications(clock, "webhook", notifications, workers, move |notification, attempt| {
+        let shared = shared.clone();
+        async move {
+            let (webhook, client, clock) = &*shared;
+            let draft = webhook.draft(&notification, attempt, clock)?;
+            post(client, &webhook.url, &draft).await
         }
     });
 }

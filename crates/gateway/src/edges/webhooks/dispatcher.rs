@@ -1,5 +1,6 @@
 //! Starts a task for every endpoint with due events: woken by the store, or when a retry is due. The task ends when the
-//! endpoint was idle for a while. The node with the engine leads: it may have another node post to an endpoint (`spread.rs`).
+//! endpoint was idle for a while. The node with the engine leads: it may have another node post to an endpoint (`spread.rs`). While the
+//! gateway is held no task runs, on any node: receivers may have got since what waits in a restored backup.
 
 use super::Shared;
 use super::endpoint;
@@ -67,15 +68,11 @@ struct Leader {
 }
 
 pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
-    let Some(mut messages) = shared.gateway.webhook_posting.messages() else { return };
+    let Some(mut messages) = shared.gateway.webhook_posting.receiver() else { return };
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
     let (clock, store) = (shared.gateway.clock.clone(), shared.gateway.store.clone());
     let stopping = workers.stopping();
-    // Receivers may have got since what waits in a restored backup.
-    tokio::select! {
-        () = shared.gateway.released() => {}
-        () = stopping.cancelled() => return,
-    }
+    let mut holds = shared.gateway.hold_changes();
     let role = Role::Helper(Helper { unreported: Vec::new(), tell_at: clock.moment() });
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), ended, role };
     loop {
@@ -87,6 +84,7 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
             }
             Some((from, message)) = messages.recv() => dispatcher.read_message(from, message),
             Some((endpoint, next_due)) = endings.recv() => dispatcher.end(endpoint, next_due),
+            Ok(()) = holds.changed() => dispatcher.follow_hold(),
             () = clock.sleep(dispatcher.sleep()) => {}
             () = stopping.cancelled() => break,
         }
@@ -110,7 +108,18 @@ impl Dispatcher {
     /// Whether this node chooses now who posts.
     fn chooses(&self) -> bool {
         let Role::Leader(leader) = &self.role else { return false };
-        leader.listens_until <= self.moment()
+        leader.listens_until <= self.moment() && !self.shared.gateway.is_held()
+    }
+
+    /// Ends all tasks when the gateway is held. When it is released, the leader reads what waits.
+    fn follow_hold(&mut self) {
+        if self.shared.gateway.is_held() {
+            self.served.values().for_each(|wakeup| wakeup.leave());
+        }
+        let moment = self.moment();
+        if let Some(leader) = self.leader() {
+            leader.read_at = moment;
+        }
     }
 
     /// Does what is due by the clock.
@@ -268,6 +277,9 @@ impl Dispatcher {
         for wakeup in leave.iter().filter_map(|endpoint| self.served.get(endpoint)) {
             wakeup.leave();
         }
+        if self.shared.gateway.is_held() {
+            return;
+        }
         for (endpoint, failing) in post_to {
             if !self.served.contains_key(&endpoint) {
                 self.shared.statuses.set(endpoint, failing);
@@ -292,8 +304,12 @@ impl Dispatcher {
         unserved.into_iter().for_each(|endpoint| self.wake(endpoint));
     }
 
-    /// Has the events of an endpoint posted, by the node that does it already or by one that is chosen now.
+    /// Has the events of an endpoint posted, by the node that does it already or by one that is chosen now. Does nothing while the
+    /// gateway is held.
     fn wake(&mut self, endpoint: Endpoint) {
+        if self.shared.gateway.is_held() {
+            return;
+        }
         if let Some(wakeup) = self.served.get(&endpoint) {
             return wakeup.wake();
         }

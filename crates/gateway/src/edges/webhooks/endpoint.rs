@@ -246,10 +246,14 @@ impl EndpointTask {
             && posts < self.pressure.posts()
             && self.finished.len() < HELD_MAX
             && self.rest_until <= moment
+            && !self.shared.gateway.is_held()
     }
 
     /// Starts the post that waited for a permit.
     fn on_permit(&mut self, permit: PostPermit) {
+        if self.shared.gateway.is_held() {
+            return;
+        }
         let doubtful = self.pressure.is_doubtful();
         if let Some(target) = self.current_target() {
             self.post(target, permit, doubtful);

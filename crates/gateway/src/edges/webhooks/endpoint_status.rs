@@ -6,8 +6,8 @@ use crate::live_status::{AlarmKind, Failing};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::post_concurrency::PostConcurrency;
 use hermod_store::{AttemptOutcome, Endpoint, FailingEndpoint};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// An endpoint without a successful post for this long raises an alarm. A restart of the receiver takes less.
@@ -24,23 +24,23 @@ pub(super) struct EndpointStatuses {
 
 impl EndpointStatuses {
     pub(super) fn of(&self, endpoint: Endpoint) -> PostConcurrency {
-        lock(&self.pressures).get(&endpoint).copied().unwrap_or_default()
+        self.pressures.lock().get(&endpoint).copied().unwrap_or_default()
     }
 
     pub(super) fn keep(&self, endpoint: Endpoint, pressure: PostConcurrency) {
-        lock(&self.pressures).insert(endpoint, pressure);
+        self.pressures.lock().insert(endpoint, pressure);
     }
 
     /// Loads the endpoints that were failing before this start.
     pub(super) fn load_failing(&self, failing: Vec<FailingEndpoint>) {
         for FailingEndpoint { endpoint, since } in failing {
-            lock(&self.failing).entry(endpoint).or_insert(Failing { since, url: None, last: None });
+            self.failing.lock().entry(endpoint).or_insert(Failing { since, url: None, last: None });
         }
     }
 
     /// Sets what another node knows of an endpoint.
     pub(super) fn set(&self, endpoint: Endpoint, known: Option<Failing>) {
-        let mut failing = lock(&self.failing);
+        let mut failing = self.failing.lock();
         match known {
             Some(known) => drop(failing.insert(endpoint, known)),
             None => drop(failing.remove(&endpoint)),
@@ -48,19 +48,19 @@ impl EndpointStatuses {
     }
 
     pub(super) fn failing(&self, endpoint: Endpoint) -> Option<Failing> {
-        lock(&self.failing).get(&endpoint).cloned()
+        self.failing.lock().get(&endpoint).cloned()
     }
 
     /// Forgets an endpoint that this node posts to no more, and returns what was known of it.
     pub(super) fn forget(&self, endpoint: Endpoint) -> Option<Failing> {
-        lock(&self.changed).remove(&endpoint);
-        lock(&self.failing).remove(&endpoint)
+        self.changed.lock().remove(&endpoint);
+        self.failing.lock().remove(&endpoint)
     }
 
     /// Returns the endpoints whose posts failed or succeeded since the last call, for the node that raises the alarms.
     pub(super) fn take_changed(&self) -> Vec<(Endpoint, Option<Failing>)> {
-        let changed = std::mem::take(&mut *lock(&self.changed));
-        let failing = lock(&self.failing);
+        let changed = std::mem::take(&mut *self.changed.lock());
+        let failing = self.failing.lock();
         changed.into_iter().map(|endpoint| (endpoint, failing.get(&endpoint).cloned())).collect()
     }
 
@@ -72,8 +72,8 @@ impl EndpointStatuses {
         last: Option<&AttemptOutcome>,
         now: Timestamp,
     ) {
-        lock(&self.changed).insert(endpoint);
-        let mut failing = lock(&self.failing);
+        self.changed.lock().insert(endpoint);
+        let mut failing = self.failing.lock();
         let known = failing.entry(endpoint).or_insert(Failing { since: now, url: None, last: None });
         if known.url.as_deref() != url && known.url.is_some() {
             // A new URL: earlier failures do not count.
@@ -84,20 +84,20 @@ impl EndpointStatuses {
     }
 
     pub(super) fn is_failing(&self, endpoint: Endpoint) -> bool {
-        lock(&self.failing).contains_key(&endpoint)
+        self.failing.lock().contains_key(&endpoint)
     }
 
     /// Records a successful post, or that the endpoint does not exist any more.
     pub(super) fn recovered(&self, endpoint: Endpoint) {
-        lock(&self.changed).insert(endpoint);
-        lock(&self.failing).remove(&endpoint);
+        self.changed.lock().insert(endpoint);
+        self.failing.lock().remove(&endpoint);
     }
 
     /// Raises and clears the alarms about endpoints that have failed for a while.
     pub(super) fn update_alarms(&self, gateway: &Gateway) {
         let (catalogue, now) = (gateway.catalogue(), gateway.clock.now());
         let mut causes = Vec::new();
-        lock(&self.failing).retain(|endpoint, failing| {
+        self.failing.lock().retain(|endpoint, failing| {
             let Endpoint { account, kind } = *endpoint;
             let Some(view) = catalogue.account(account) else { return false };
             let wanted = view.account.webhooks.as_ref().and_then(|webhooks| webhooks.url(kind));
@@ -122,8 +122,4 @@ fn describe(failing: &Failing) -> String {
         None => "none was attempted since the start".to_owned(),
     };
     format!("no post has succeeded since {}; {last}", failing.since.to_iso())
-}
-
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,6 +38,7 @@ fn catalogue(pepper: &Pepper, url: &str) -> Catalogue {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         countries_off: BTreeSet::new(),
         closed: false,

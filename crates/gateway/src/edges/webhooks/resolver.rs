@@ -1,10 +1,11 @@
 //! Resolves host names. A lookup blocks a thread, so their number is limited, failing endpoints have a smaller limit
 //! of their own, and concurrent lookups of one name are merged.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// Concurrent lookups for endpoints that answer.
@@ -30,19 +31,18 @@ type Found = Result<Vec<IpAddr>, String>;
 pub struct Lookups {
     trusted: Arc<Semaphore>,
     doubtful: Arc<Semaphore>,
-    in_progress: Arc<LookupsInProgress>,
+    in_progress: LookupsInProgress,
     /// A blocking function.
     ask: Arc<Ask>,
 }
 
 /// The lookups in progress, by name. Each holds a permit, which bounds their number.
-#[derive(Default)]
-struct LookupsInProgress(Mutex<HashMap<String, watch::Receiver<Option<Found>>>>);
+type LookupsInProgress = Arc<Mutex<HashMap<String, watch::Receiver<Option<Found>>>>>;
 
 /// A lookup in progress, also after its waiters are gone.
 struct Lookup {
     name: String,
-    in_progress: Arc<LookupsInProgress>,
+    in_progress: LookupsInProgress,
     _place: OwnedSemaphorePermit,
 }
 
@@ -107,12 +107,6 @@ impl Lookups {
             tell.send_replace(Some(looked_up));
         });
         found
-    }
-}
-
-impl LookupsInProgress {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Receiver<Option<Found>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

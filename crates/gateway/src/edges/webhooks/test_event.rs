@@ -28,7 +28,7 @@ const DELIVERED_AFTER: Duration = Duration::from_secs(2);
 
 /// Posts the events requested at [`crate::gateway::Gateway::webhook_tests`] until the workers stop.
 pub(super) fn serve(shared: &Arc<Shared>, workers: &Workers) {
-    let Some(mut requests) = shared.gateway.webhook_tests.requests() else { return };
+    let Some(mut requests) = shared.gateway.webhook_tests.requests.receiver() else { return };
     let (shared, stopping, posts) = (shared.clone(), workers.stopping(), workers.clone());
     workers.spawn_named("webhook tests", async move {
         loop {

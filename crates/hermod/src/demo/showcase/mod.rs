@@ -9,11 +9,11 @@ mod trickle;
 pub(super) use trickle::run as run_trickle;
 
 use super::history::{DemoError, play, play_requests};
-use super::seed;
+use super::seed::{self, read};
 use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Source, WebhooksSection};
+use hermod_gateway::config::WebhooksSection;
 use hermod_gateway::running::Opened;
 use hermod_operator::setup::file_entries::WantedSetup;
 use std::net::SocketAddr;
@@ -87,22 +87,5 @@ fn not_played(error: DemoError) -> Failure {
     Failure::failed(format!("the demo's showcase: {error}"))
 }
 
-fn read(text: String) -> WantedSetup {
-    let source = Source { path: "showcase".into(), text };
-    WantedSetup::parse(&source).expect("the demo's own data are valid: a test parses them")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn own_data_are_valid() {
-        let wanted = read(provision_text());
-        assert_eq!(wanted.accounts.len(), 2);
-        assert_eq!(wanted.prices.len(), 2 * content::COUNTRIES.len());
-        for account in [SHOP, TAXI] {
-            assert!(wanted.keys.iter().any(|key| key.key == account.key), "{account:?}");
-        }
-    }
-}
+mod tests;

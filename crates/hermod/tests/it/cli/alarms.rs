@@ -38,12 +38,13 @@ fn all_metrics_exist_from_the_start_and_are_documented() {
         "hermod_disk_free_bytes ",
         "hermod_disk_low_water_bytes 268435456",
         "hermod_tls_certificate_expires_timestamp_seconds{certificate=",
-        "hermod_account_waiting_messages{account=\"",
+        "hermod_account_waiting_parts{account=\"",
         "hermod_account_accepted_messages_total{account=\"",
         "hermod_account_refused_messages_total{account=\"",
         "hermod_account_available_balance{account=\"",
         "hermod_account_delivered_ratio{account=\"",
         "hermod_accounts_without_metrics 0",
+        "hermod_account_metrics_age_seconds ",
     ] {
         assert!(metrics.contains(line), "{line} in {metrics}");
     }

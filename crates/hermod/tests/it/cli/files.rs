@@ -31,8 +31,9 @@ fn export_setup(fixture: &OperatorFixture) {
 fn import_entries(fixture: &OperatorFixture) {
     let file = fixture.file("entries.csv");
     for kind in Kind::ALL {
-        std::fs::write(&file, fixture.run_ok(&[kind.as_str(), "export"])).expect("a file");
-        assert_eq!(fixture.run_ok(&[kind.as_str(), "import", path(&file)]), "Nothing to change.\n", "{kind}");
+        let command = kind.command();
+        std::fs::write(&file, fixture.run_ok(&[&command, "export"])).expect("a file");
+        assert_eq!(fixture.run_ok(&[&command, "import", path(&file)]), "Nothing to change.\n", "{kind}");
     }
     std::fs::write(&file, "\u{feff}account;prefix;per_part\r\nshop;47;0.02\r\n").expect("a file");
     assert_eq!(
@@ -72,7 +73,10 @@ fn import_opt_outs(fixture: &OperatorFixture) {
 
 fn print_lists(fixture: &OperatorFixture) {
     for (args, expect) in [
-        (&["price", "list", "--csv"][..], "name,per_part,free\r\n*,0.05,\r\nshop/49@2027-01-01,0.0375,\r\n"),
+        (
+            &["price", "list", "--csv"][..],
+            "name,per_part,free,closed,until\r\n*,0.05,,,\r\nshop/49@2027-01-01,0.0375,,,\r\n",
+        ),
         (
             &["route", "list", "--csv", "--account", "shop"],
             "\r\nshop/mcc262@Shop,\"acme:1:70, backup:1:30\",",

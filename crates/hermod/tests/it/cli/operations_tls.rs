@@ -5,6 +5,7 @@ use super::process::{Process, hermod, json, output_of, path, run};
 use crate::gateways::free_address;
 use crate::https::write_pair;
 use crate::real_time::wait_until;
+use hermod_gateway::tls::fingerprint_of;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -150,19 +151,25 @@ fn commands_on_the_same_machine_accept_the_certificate_in_use_only() {
     let served = serve();
     let list = || run(&["account", "list", "--data-dir", path(&served.data())]);
     assert_eq!(list().0, 0);
-    let url = std::fs::read_to_string(served.data().join("operator.url")).unwrap();
-    let chain = served.file("chain.pem");
-    assert_eq!(url, format!("https://{}/operator/v1\n{}\n", served.operations, chain.display()));
+    let url = || std::fs::read_to_string(served.data().join("operator.url")).unwrap();
+    let first =
+        format!("https://{}/operator/v1\n{}\n", served.operations, fingerprint_of(&served.certificate));
+    assert_eq!(url(), first);
 
-    write_pair(served.folder.path());
-    served.serving.signal("-HUP");
-    assert_eq!(list().0, 0, "the renewed certificate is in use");
-    // Another certificate than the gateway's: the token is not sent.
+    // The renewed certificate is on disk before its key: the gateway cannot load it yet.
     let other = tempfile::tempdir().unwrap();
-    write_pair(other.path());
-    let pinned =
-        format!("https://{}/operator/v1\n{}\n", served.operations, path(&other.path().join("chain.pem")));
-    std::fs::write(served.data().join("operator.url"), pinned).unwrap();
+    let renewed = write_pair(other.path());
+    std::fs::copy(other.path().join("chain.pem"), served.file("chain.pem")).unwrap();
+    assert_eq!(list().0, 0, "the first certificate is in use");
+    assert_eq!(url(), first);
+    std::fs::copy(other.path().join("key.pem"), served.file("key.pem")).unwrap();
+    served.serving.signal("-HUP");
+    wait_until("the renewed certificate is in use", || url().contains(&fingerprint_of(&renewed)));
+    assert_eq!(list().0, 0);
+    std::fs::remove_file(served.file("chain.pem")).unwrap();
+    assert_eq!(list().0, 0, "without the file");
+    // Another certificate than the gateway's: the token is not sent.
+    std::fs::write(served.data().join("operator.url"), first).unwrap();
     let (code, _, error) = list();
     assert!(code == 1 && error.contains("does not respond"), "{error}");
     assert_eq!(served.serving.terminate(), 0);

@@ -164,6 +164,11 @@ impl Cluster {
 
     /// Starts a node that may not be able to serve yet.
     pub(super) fn start_without_waiting(&mut self, index: usize) {
+        self.start_with_options(index, &[]);
+    }
+
+    /// The same, with options of `hermod serve`.
+    pub(super) fn start_with_options(&mut self, index: usize, options: &[&str]) {
         let entry = carrier_entry("acme", self.carrier.addr(), &format!("links = {}\n", self.links));
         let NodeAddresses { listen, forwarders } = &self.addresses[index];
         let (address, store) = match forwarders {
@@ -175,8 +180,15 @@ impl Cluster {
             None => (*listen, self.store.clone()),
         };
         let (program, linger) = (&self.program, self.linger);
-        let setup =
-            NodeSetup { name: NAMES[index], store: &store, listen: *listen, address, program, linger };
+        let setup = NodeSetup {
+            name: NAMES[index],
+            store: &store,
+            listen: *listen,
+            address,
+            program,
+            linger,
+            options,
+        };
         let customers = customers_text(gateways::OPENING);
         self.nodes[index] = Some(Served::start_node(self.path(), &setup, &entry, &customers));
     }

@@ -17,6 +17,8 @@ use std::time::Duration;
 const ACCOUNTS: usize = 24;
 /// In the log of the node with the engine, after four seconds.
 const SILENT: &str = "Nodes are silent";
+/// Longer than nodes take to learn of events that are due.
+const HELD_FOR: Duration = Duration::from_secs(6);
 /// Shorter than the timeout of a post.
 const SLOW: Duration = Duration::from_secs(5);
 
@@ -163,6 +165,53 @@ async fn webhooks_are_posted_by_all_nodes_and_by_others_when_one_is_killed() {
     cluster.take_node(2).stop().await;
     tokio::task::block_in_place(|| customers.send(&cluster, &[1]));
     customers.expect_one_post_each(&cluster, 1).await;
+    customers.hooks.stop().await;
+}
+
+/// Returns how many messages the carrier has got.
+fn cluster_submits(cluster: &Cluster) -> usize {
+    usize::try_from(cluster.carrier.record().counts().submits).expect("a few")
+}
+
+/// Whether the alarm is raised at this node that the gateway is held.
+fn is_held(cluster: &Cluster, index: usize) -> bool {
+    let text = metrics(cluster.node(index).address());
+    let mut alarms = text.lines().filter(|line| line.starts_with("hermod_alarms{"));
+    alarms.any(|line| line.contains("\"gateway-held\"") && line.ends_with(" 1"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hold_that_is_made_while_other_nodes_run_stops_what_they_send_until_the_release() {
+    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let mut customers = Customers::add_to(&cluster).await;
+    tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1, 2]));
+    customers.expect_one_post_each(&cluster, 0).await;
+    assert_eq!(cluster_submits(&cluster), ACCOUNTS);
+
+    // The first node runs the engine; the last one is started again and holds all of them.
+    cluster.take_node(2).stop().await;
+    cluster.start_with_options(2, &["--hold", "--accept-while-held"]);
+    tokio::task::block_in_place(|| cluster.wait_until_ready(2));
+    tokio::task::block_in_place(|| {
+        wait_until("all nodes are held", || (0..3).all(|index| is_held(&cluster, index)));
+    });
+    // Their messages wait. Cancelling them makes events, which must wait too.
+    tokio::task::block_in_place(|| {
+        customers.send(&cluster, &[0, 1, 2]);
+        command(&cluster.data(0), &["queue", "cancel", "--all"]);
+        customers.send(&cluster, &[0, 1, 2]);
+    });
+    pause(HELD_FOR).await;
+    assert_eq!(customers.hooks.posts().len(), ACCOUNTS, "no node posts while it is held");
+    assert_eq!(cluster_submits(&cluster), ACCOUNTS, "no node sends while it is held");
+
+    let data = cluster.data(1);
+    tokio::task::block_in_place(|| command(&data, &["restore", "release"]));
+    customers.expect_one_post_each(&cluster, 0).await;
+    assert_eq!(cluster_submits(&cluster), 2 * ACCOUNTS, "a third of the messages was cancelled");
+    tokio::task::block_in_place(|| {
+        wait_until("the alarm is over", || (0..3).all(|index| !is_held(&cluster, index)));
+    });
     customers.hooks.stop().await;
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) program: &'a str,
     /// How long it waits for its customers when it stops.
     pub(crate) linger: &'a str,
+    /// Of `hermod serve`.
+    pub(crate) options: &'a [&'a str],
 }
 
 impl Served {
@@ -28,7 +30,7 @@ impl Served {
         carrier: &str,
         customers: &str,
     ) -> Served {
-        let NodeSetup { name, store, listen, address, program, linger } = setup;
+        let NodeSetup { name, store, listen, address, program, linger, options } = setup;
         let folder = cluster.join(name);
         let data = data_folder(&folder);
         std::fs::create_dir_all(&data).expect("a folder");
@@ -39,7 +41,7 @@ impl Served {
              [node]\nname = \"{name}\"\nlisten = \"{listen}\"\naddress = \"{address}\"\n"
         );
         let provision = provision_text_with(carrier, customers);
-        Served::spawn(&[program], &folder, store, &settings, &provision, &folder.join(LOG))
+        Served::spawn(&[program], options, &folder, store, &settings, &provision, &folder.join(LOG))
     }
 
     /// Waits for it to end by itself. Returns its exit code.

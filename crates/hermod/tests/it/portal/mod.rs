@@ -248,6 +248,20 @@ async fn billing_sees_neither_texts_nor_whole_numbers_and_a_removed_user_is_sign
         assert_eq!(page.status, 200, "{path}");
         assert!(!page.text.contains("15112345678") && !page.text.contains("private text"), "{}", page.text);
     }
+    // No search tells a right digit from a wrong one.
+    let right = ["to=%2B4915112345*", "to=*5678", "to=%2B4915112345678", "text=private"];
+    let wrong = ["to=%2B49999*", "to=*9999", "to=%2B4999999999999", "text=wrong"];
+    for search in right.into_iter().chain(wrong) {
+        for page in ["messages", "messages.csv"] {
+            let found = browser.get(&format!("/accounts/alice/{page}?{search}")).await;
+            assert!(found.status == 200 && found.text.contains(&id), "{page}?{search}: {}", found.text);
+        }
+    }
+    for sought in ["4915112345678", "*5678", "*9999"] {
+        let found = browser.get(&format!("/accounts/alice/find?q={sought}")).await;
+        let location = found.location();
+        assert!(browser.get(location).await.text.contains(&id), "{sought} leads to {location}");
+    }
     assert_eq!(browser.get("/accounts/alice/audit").await.status, 403);
     s.provision("[[remove]]\nkind = \"user\"\nname = \"bill@example.com\"\n").await;
     assert_eq!(browser.get("/accounts/alice").await.status, 303);

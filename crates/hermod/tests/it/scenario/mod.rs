@@ -19,6 +19,7 @@ pub(crate) use crate::gateways::GatewaySetup;
 use crate::gateways::{self, InProcess};
 use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{self, audit_clean};
+use hermod_domain::hold::Hold;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::gateway::Gateway;
@@ -167,6 +168,19 @@ impl Scenario {
             customer.set_address(gateway.address);
         }
         self.gateway = Some(gateway);
+    }
+
+    /// Holds the running gateway, as another node does that is started with `--hold`.
+    pub(crate) async fn hold(&self) {
+        let hold = Hold::by_operator(self.clock.now());
+        self.gateway().store.setup().set_hold(Some(&hold)).await.expect("the store answers");
+        self.gateway().read_hold().await.expect("the store answers");
+    }
+
+    /// Releases it.
+    pub(crate) async fn release(&self) {
+        self.gateway().store.setup().set_hold(None).await.expect("the store answers");
+        self.gateway().read_hold().await.expect("the store answers");
     }
 
     /// Returns the address for customers' binds.

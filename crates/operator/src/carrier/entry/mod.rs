@@ -4,6 +4,7 @@ mod details;
 mod profile;
 
 use crate::entry::{checks, values};
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 pub use details::{SenderTypes, Typed, WantedCertificate, WantedRetry, WantedRewrite, WantedTls, WantedTlv};
 
 use crate::entry::documents::EntryNames;
@@ -11,7 +12,6 @@ use crate::entry::draft::{Draft, FileEntry, required};
 use crate::entry::hex_codes::HexTag;
 use crate::entry::names::NameForm;
 use crate::kind::Kind;
-use crate::refusal::ProvisionRefusal;
 use hermod_domain::carrier::{
     DefaultAlphabet, Draining, IdConversion, LinkBinds, LongMessages, ReceiptSyntax, SmppVersion,
     ValidityFormat,
@@ -20,8 +20,7 @@ use hermod_domain::catalogue::Carrier;
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_gateway::config::Period;
-use hermod_gateway::secrets::Secret;
-use hermod_gateway::secrets::sealed;
+use hermod_gateway::secrets::{Secret, sealed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
@@ -124,7 +123,7 @@ pub struct WantedCarrier {
     #[schema(value_type = Option<String>, pattern = "^[0-9]{1,2}/[0-9]{1,2}$", examples("1/1"))]
     pub destination: Option<Typed>,
     /// Write international numbers with a plus.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plus: bool,
     #[serde(default, deserialize_with = "checks::service_type", skip_serializing_if = "String::is_empty")]
     #[schema(max_length = 5)]
@@ -184,7 +183,7 @@ impl FileEntry for WantedCarrier {
         self.name.clone()
     }
 
-    fn document(&self, draft: &mut Draft<'_>, before: Option<&Carrier>) -> Result<Carrier, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&Carrier>) -> ProvisionResult<Carrier> {
         let what = format!("carrier \"{}\"", self.name);
         let given = self.password.as_ref().map(|password| sealed::seal(draft.pepper, &self.name, password));
         let kept = || before.map(|before| before.password.clone());
@@ -245,9 +244,4 @@ fn one_minute() -> Period {
 
 fn thirty_seconds() -> Period {
     Period::from_secs(30)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_false(said: &bool) -> bool {
-    !said
 }

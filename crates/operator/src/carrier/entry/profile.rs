@@ -3,12 +3,12 @@
 use crate::carrier::entry::WantedCarrier;
 use crate::carrier::entry::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
 use crate::entry::hex_codes::HexTag;
-use crate::refusal::ProvisionRefusal;
+use crate::refusal::{ProvisionRefusal, ProvisionResult};
 use hermod_domain::carrier::Profile;
 use hermod_gateway::config::Period;
 use std::time::Duration;
 
-pub(crate) fn document(wanted: &WantedCarrier) -> Result<Profile, ProvisionRefusal> {
+pub(crate) fn document(wanted: &WantedCarrier) -> ProvisionResult<Profile> {
     let usual = Profile::default();
     let seconds = |period: Period| u32::try_from(period.0.as_secs()).expect("checked when it was read");
     let one_value = |tlv: &WantedTlv| {

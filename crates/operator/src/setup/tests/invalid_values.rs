@@ -23,9 +23,21 @@ const SETUP: &str = r#"
     password = "secret08"
     window = 10
     rate = 100
+    [[cost]]
+    carrier = "acme"
+    prefix = "49"
+    per_part = "0.03"
+    currency = "EUR"
+    [[exchange_rate]]
+    base = "USD"
+    quote = "EUR"
+    rate = "0.9"
     [[route]]
     prefix = "49"
     carriers = ["acme"]
+    [[price_list]]
+    name = "standard"
+    currency = "EUR"
     [[price]]
     prefix = "49"
     per_part = "0.05"
@@ -63,13 +75,19 @@ const SETUP: &str = r#"
 const fn identity(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Route | Kind::Price | Kind::Block => &["prefix"],
+        Kind::Cost => &["carrier", "prefix"],
+        Kind::ExchangeRate => &["base", "quote"],
         Kind::Sender => &["sender", "account"],
         Kind::Number => &["number"],
         Kind::Key => &["key"],
         Kind::User => &["email"],
-        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => {
-            &["name"]
-        }
+        Kind::Carrier
+        | Kind::PriceList
+        | Kind::Account
+        | Kind::Connection
+        | Kind::Screen
+        | Kind::Control
+        | Kind::Operator => &["name"],
     }
 }
 
@@ -221,9 +239,13 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
         (Kind::Sender, "reason note"),
         (Kind::Key, "expires_at"),
         (Kind::Route, "in_doubt fail_over_after"),
-        (Kind::Price, ""),
+        (Kind::Price, "until"),
+        (Kind::Cost, "until"),
         (Kind::Operator, "until"),
-        (Kind::Account, "terms suspended smpp_rate dlr_webhook inbound_webhook warn_below urgent_below"),
+        (
+            Kind::Account,
+            "terms price_list suspended smpp_rate dlr_webhook inbound_webhook warn_below urgent_below",
+        ),
         (
             Kind::Connection,
             "default_sender max_parts system_id system_type max_binds window alphabet inbound",

@@ -7,6 +7,7 @@ mod documentation;
 mod files;
 mod invalid_values;
 mod json;
+mod price_lists;
 mod prices;
 mod rejected_files;
 mod three_way;
@@ -20,8 +21,8 @@ use crate::setup::file_entries::EXAMPLE_TOML;
 use crate::setup::json::wanted_entry;
 use hermod_domain::catalogue::{Catalogue, Countries};
 use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::numbers::Destination;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::price::PriceQuery;
 use hermod_domain::route::RouteQuery;
 use hermod_gateway::config::Source;
 use hermod_gateway::gateway::load_catalogue;
@@ -94,13 +95,13 @@ fn actual(applied: Result<Plan, ProvisionError>) -> String {
         Ok(plan) => plan,
         Err(error) => return format!("refused: {error}"),
     };
-    let actual = plan.changes.iter().map(|Change { kind, name, effect, left }| {
+    let actual = plan.changes.iter().map(|Change { kind, name, effect, fields, left }| {
         let left =
             left.iter().map(|FieldLeft { field, stored, file }| format!(" [{field} {stored}, not {file}]"));
         let left = left.collect::<String>();
         match effect {
             Effect::Created => format!("+{kind} {name}{left}"),
-            Effect::Updated(fields) => format!("~{kind} {name}{}{left}", told_fields(fields)),
+            Effect::Updated => format!("~{kind} {name}{}{left}", told_fields(fields)),
             Effect::Same => format!("={kind} {name}{left}"),
             Effect::Removed => format!("-{kind} {name}"),
             Effect::Absent => format!("?{kind} {name}"),
@@ -117,8 +118,9 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     let actual = applied(&store, EXAMPLE_TOML).await;
     assert_eq!(
         actual,
-        "+carrier acme, +carrier beta, +route *, +route shop/mcc262, +price *, +price 262-01, +price FR, +price shop/49, +price shop/49@2027-01-01, \
-         +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
+        "+carrier acme, +carrier beta, +cost acme/*, +cost beta/262-01:alphanumeric, +exchange_rate USD-EUR, +route *, \
+         +route shop/mcc262, +price_list standard, +price *, +price 262-01, +price FR, +price shop/49, \
+         +price shop/49@2027-01-01, +price 8816, +price list:standard/*, +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
          +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
          +control abroad, +block 49900, +block shop/4470012300-4470012399, +block premium-and-satellite, \
@@ -132,12 +134,7 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     assert_eq!(account.name, "shop");
     let to = Msisdn::parse("+4915112345678").unwrap();
     assert_eq!(
-        account
-            .prices()
-            .quote(PriceQuery { to, network: None, mcc: None, country: None, now: Timestamp::EPOCH }, 2)
-            .unwrap()
-            .cost
-            .to_string(),
+        account.prices().cost(to, &Destination::UNKNOWN, Timestamp::EPOCH, 2).unwrap().to_string(),
         "0.075"
     );
     assert_eq!(catalogue.carriers()[0].0, everyones_route(&catalogue, to).unwrap());

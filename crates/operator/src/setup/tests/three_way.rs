@@ -271,3 +271,25 @@ async fn removed_account_and_connection_are_not_created_again_by_the_same_file()
     assert_eq!(ids.collect::<Vec<_>>(), [2, 2], "no number is used again");
     store.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn new_entry_of_an_account_that_stays_removed_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    for (kind, name) in
+        [(Kind::Key, "k"), (Kind::Connection, "c"), (Kind::Sender, "shop/Shop"), (Kind::Account, "shop")]
+    {
+        removed_by_command(&store, kind, name).await;
+    }
+    let no_shop = "refers to account \"shop\", which does not exist here or in the store";
+    for (entry, name) in [
+        ("[[price]]\nprefix = \"49\"\naccount = \"shop\"\nper_part = \"0.05\"\n", "price \"shop/49\""),
+        ("[[route]]\nprefix = \"43\"\naccount = \"shop\"\ncarriers = [\"acme\"]\n", "route \"shop/43\""),
+        ("[[block]]\nprefix = \"4915112345678\"\naccount = \"shop\"\n", "block \"shop/4915112345678\""),
+    ] {
+        let refused = applied(&store, &format!("{SHOP}{entry}")).await;
+        assert_eq!(refused, format!("refused: {name} {no_shop}"), "{entry}");
+    }
+    store.close().await.unwrap();
+}

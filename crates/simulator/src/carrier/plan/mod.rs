@@ -94,6 +94,15 @@ pub struct ScriptPlan {
     /// When the script started, counted from the start of the carrier.
     script_start: Duration,
     ids: Arc<IdFormat>,
+    progress: ScriptProgress,
+    random: SeededRandom,
+    next_id: u64,
+    rate_window: RateWindow,
+}
+
+/// What has happened since the start of a script.
+#[derive(Debug, Default)]
+struct ScriptProgress {
     responses: RuleCounters,
     response_delay: RuleCounters,
     response_quirks: RuleCounters,
@@ -102,9 +111,6 @@ pub struct ScriptPlan {
     replies: RuleCounters,
     binds: u64,
     cut_by_bytes: bool,
-    random: SeededRandom,
-    next_id: u64,
-    rate_window: RateWindow,
 }
 
 /// Ids that no submit is ever given: far beyond where counting starts.
@@ -112,24 +118,15 @@ const UNKNOWN_IDS_FROM: u64 = 9_000_000_000_000_000_000;
 
 impl ScriptPlan {
     pub fn new(script: Script, seed: u64, first_id: u64) -> ScriptPlan {
-        let mut plan = ScriptPlan {
+        ScriptPlan {
             ids: Arc::new(script.ids.clone()),
-            script: Arc::new(Script::new()),
+            script: Arc::new(script),
             script_start: Duration::ZERO,
-            responses: RuleCounters::default(),
-            response_delay: RuleCounters::default(),
-            response_quirks: RuleCounters::default(),
-            receipts: RuleCounters::default(),
-            receipt_format: RuleCounters::default(),
-            replies: RuleCounters::default(),
-            binds: 0,
-            cut_by_bytes: false,
+            progress: ScriptProgress::default(),
             random: SeededRandom(seed),
             next_id: first_id,
             rate_window: RateWindow::default(),
-        };
-        plan.set_script(script, Duration::ZERO);
-        plan
+        }
     }
 
     /// Starts another script. Ids continue: they are unique for the life of the carrier.
@@ -137,14 +134,7 @@ impl ScriptPlan {
         self.ids = Arc::new(script.ids.clone());
         self.script = Arc::new(script);
         self.script_start = at;
-        self.responses = RuleCounters::new(&self.script.responses);
-        self.response_delay = RuleCounters::new(&self.script.response_delay);
-        self.response_quirks = RuleCounters::new(&self.script.response_quirks);
-        self.receipts = RuleCounters::new(&self.script.receipts);
-        self.receipt_format = RuleCounters::new(&self.script.receipt_format);
-        self.replies = RuleCounters::new(&self.script.replies);
-        self.binds = 0;
-        self.cut_by_bytes = false;
+        self.progress = ScriptProgress::default();
     }
 
     pub(super) fn script(&self) -> &Arc<Script> {
@@ -166,7 +156,7 @@ impl ScriptPlan {
             script_time: submit.at.saturating_sub(self.script_start),
         };
         let random = &mut self.random;
-        let mut delay = *self.response_delay.pick(&script.response_delay, &content, random);
+        let mut delay = *self.progress.response_delay.pick(&script.response_delay, &content, random);
         if !script.response_spread.is_zero() {
             delay += random.between(Duration::ZERO, script.response_spread);
         }
@@ -175,17 +165,18 @@ impl ScriptPlan {
             (Some(crash), _) => crash,
             (None, Some((status, _))) => PlannedResponse::Reject(status),
             (None, None) => {
-                let action = *self.responses.pick(&script.responses, &content, &mut self.random);
+                let action = *self.progress.responses.pick(&script.responses, &content, &mut self.random);
                 self.response(action)
             }
         };
         let random = &mut self.random;
-        let quirk = *self.response_quirks.pick(&script.response_quirks, &content, random);
-        let receipt_format = Arc::clone(self.receipt_format.pick(&script.receipt_format, &content, random));
+        let quirk = *self.progress.response_quirks.pick(&script.response_quirks, &content, random);
+        let receipt_format =
+            Arc::clone(self.progress.receipt_format.pick(&script.receipt_format, &content, random));
         let (receipts, mo_reply) = match response {
             PlannedResponse::Accept { .. } | PlannedResponse::Withhold { .. } => {
-                let receipts = self.receipts.pick(&script.receipts, &content, random);
-                let mo_reply = self.replies.pick(&script.replies, &content, random);
+                let receipts = self.progress.receipts.pick(&script.receipts, &content, random);
+                let mo_reply = self.progress.replies.pick(&script.replies, &content, random);
                 (requested_receipts(*receipts, submit.registered_delivery), mo_reply.clone())
             }
             PlannedResponse::Reject(_)
@@ -226,7 +217,8 @@ impl ScriptPlan {
 
     /// Returns the response on a link of the crash loop.
     fn crash(&self, submit: &SubmitView<'_>) -> Option<PlannedResponse> {
-        let CrashLoop { submits, .. } = self.script.crash_loop.filter(|crash| self.binds <= crash.binds)?;
+        let CrashLoop { submits, .. } =
+            self.script.crash_loop.filter(|crash| self.progress.binds <= crash.binds)?;
         Some(if submit.unanswered >= submits { PlannedResponse::Crash } else { PlannedResponse::Ignore })
     }
 
@@ -267,10 +259,10 @@ impl ScriptPlan {
         password: &[u8],
         others: BindCount,
     ) -> Result<(), CommandStatus> {
-        self.binds += 1;
+        self.progress.binds += 1;
         let Script { reject_binds, credentials, binds_max, .. } = &*self.script;
         if let Some(rejected) = reject_binds
-            && self.binds <= rejected.first
+            && self.progress.binds <= rejected.first
         {
             return Err(rejected.status);
         }
@@ -302,13 +294,13 @@ impl ScriptPlan {
 
     /// Returns how many more octets a link that has been sent `bytes_out` gets before it is cut; none: no limit.
     pub(super) fn bytes_before_cut(&self, bytes_out: u64) -> Option<u64> {
-        let limit = self.script.cut_after_bytes.filter(|_| !self.cut_by_bytes)?;
+        let limit = self.script.cut_after_bytes.filter(|_| !self.progress.cut_by_bytes)?;
         Some(limit.saturating_sub(bytes_out))
     }
 
     /// Notes that a link was cut by `cut_after_bytes`, which happens once.
     pub(super) fn note_cut_by_bytes(&mut self) {
-        self.cut_by_bytes = true;
+        self.progress.cut_by_bytes = true;
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use hermod_smpp::CommandStatus;
 
 use super::{
-    BindCredentials, CrashLoop, MutedLinks, RejectedBinds, Script, SubmitAction, TimeRange, WriteMode,
+    BindCredentials, CrashLoop, MutedLinks, RejectedBinds, Script, SubmitAction, TimeRange, UnlessOff,
+    WriteMode,
 };
 use crate::carrier::submit_filter::SubmitFilter;
 
@@ -35,7 +36,7 @@ builders! { Script
     /// Unbinds instead of responding to the `n`-th submit. Once.
     unbind_before_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::UnbindBeforeResponse);
     /// Sends no unbind_resp.
-    ignore_unbinds() = set answer_unbind(false);
+    ignore_unbinds() = set answer_unbind(UnlessOff(false));
     /// Sends octets that are not a PDU after the response to the `n`-th submit. Once.
     garbage_after_response(n: u64) = call rule(SubmitFilter::nth(n), SubmitAction::Garbage);
     /// Sends a PDU header with this command_length after the response to the `n`-th submit. Once.
@@ -57,5 +58,5 @@ builders! { Script
     /// Holds output back this long and writes it at once.
     coalesce(hold: Duration) = set write_mode(WriteMode::Coalesce(hold));
     /// Sends no enquire_link_resp.
-    ignore_enquire_links() = set answer_enquire_link(false);
+    ignore_enquire_links() = set answer_enquire_link(UnlessOff(false));
 }

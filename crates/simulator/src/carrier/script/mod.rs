@@ -21,9 +21,9 @@ use serde::Deserialize;
 pub use magic::{MAGIC_NUMBERS, MagicNumber};
 pub use receipts::MoReply;
 
-use super::ids::{IdFormat, IdStyle};
+use super::ids::IdFormat;
 use super::outcome::Receipts;
-use super::receipt_format::ReceiptFormat;
+use super::receipt_format::{ReceiptFormat, UnlessOff};
 use super::response_quirk::ResponseQuirk;
 use super::submit_filter::SubmitFilter;
 use super::text::CodingZeroAlphabet;
@@ -152,7 +152,7 @@ impl<T> ScriptRules<T> {
 }
 
 /// The whole behaviour of a carrier. Fields are the keys of a script file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
     pub(super) responses: ScriptRules<SubmitAction>,
@@ -194,45 +194,13 @@ pub struct Script {
     pub(super) cut_links: Option<TimeRange>,
     /// The listener is closed during this time, counted from the start of the script.
     pub(super) down: Option<TimeRange>,
-    pub(super) answer_enquire_link: bool,
-    pub(super) answer_unbind: bool,
-}
-
-impl Default for Script {
-    fn default() -> Script {
-        Script::new()
-    }
+    pub(super) answer_enquire_link: UnlessOff,
+    pub(super) answer_unbind: UnlessOff,
 }
 
 impl Script {
     /// A carrier without faults: every bind and every message is accepted, receipts say DELIVRD at once, ids are decimal.
     pub fn new() -> Script {
-        Script {
-            responses: ScriptRules::default(),
-            response_delay: ScriptRules::default(),
-            response_spread: Duration::ZERO,
-            response_quirks: ScriptRules::default(),
-            receipts: ScriptRules::default(),
-            receipt_format: ScriptRules::default(),
-            replies: ScriptRules::default(),
-            reply_number_for_names: None,
-            ids: IdFormat::new(IdStyle::Decimal),
-            default_alphabet: CodingZeroAlphabet::Gsm,
-            credentials: None,
-            reject_binds: None,
-            binds_max: None,
-            already_bound_for: None,
-            window_max: None,
-            rate_max: None,
-            write_mode: WriteMode::Plain,
-            muted_links: MutedLinks::None,
-            hang_up: false,
-            cut_after_bytes: None,
-            crash_loop: None,
-            cut_links: None,
-            down: None,
-            answer_enquire_link: true,
-            answer_unbind: true,
-        }
+        Script::default()
     }
 }

@@ -16,7 +16,7 @@ pub use target::{HttpTarget, TargetRefusal};
 
 use crate::load::live::LiveCounters;
 use crate::load::pacer::{Pacer, SendPermits};
-use crate::load::report::{HttpLoadReport, HttpRunFacts, HttpTally, LoadMode, RequestFailure};
+use crate::load::report::{HttpLoadReport, HttpRunFacts, HttpTally, RequestFailure};
 use crate::load::schedule::SendSchedule;
 pub use crate::load::schedule::{Bound, BoundRefusal, SendPace, Stopper};
 use crate::runtime;
@@ -129,10 +129,7 @@ pub async fn start(mut options: HttpLoadOptions) -> io::Result<HttpRun> {
     let started = runtime::now();
     let schedule =
         Arc::new(SendSchedule::new(options.pace, options.bound, started, options.response_wait_max));
-    let pacer = match options.pace {
-        SendPace::ClosedLoop => None,
-        SendPace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), options.connections)),
-    };
+    let pacer = options.pace.per_second().map(|_| Pacer::start(Arc::clone(&schedule), options.connections));
     let shared = Arc::new(Shared {
         schedule,
         permits: pacer.as_ref().map(Pacer::permits),
@@ -175,14 +172,9 @@ impl HttpRun {
         for tally in tallies {
             total.merge(&tally.lock().expect("no holder of a tally panics"));
         }
-        let (mode, target_per_second) = match options.pace {
-            SendPace::ClosedLoop => (LoadMode::Closed, None),
-            SendPace::OpenLoop { per_second } => (LoadMode::Open, Some(per_second)),
-        };
         total.report(HttpRunFacts {
-            mode,
             connections: options.connections,
-            target_per_second,
+            target_per_second: options.pace.per_second(),
             duration: live.running_for(),
             unsent: schedule.unsent(),
         })

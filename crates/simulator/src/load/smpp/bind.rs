@@ -122,11 +122,11 @@ impl Bind {
                 on_delivery(&mut self.driver.session, matcher, &frame, now, moment)
             }
             SessionEvent::TimedOut { .. } => {
-                matcher.tally.timed_out += 1;
+                matcher.tally.report.timed_out += 1;
                 self.shared.live.count_failure();
             }
             SessionEvent::Lost(tokens) => {
-                matcher.tally.lost += tokens.len() as u64;
+                matcher.tally.report.lost += tokens.len() as u64;
                 tokens.iter().for_each(|_| self.shared.live.count_failure());
             }
             SessionEvent::Closed(CloseReason::Unbound) if self.unbinding => {}
@@ -236,7 +236,7 @@ fn on_delivery(
     };
     match &receipt {
         Some(receipt) => matcher.receipt(receipt, now),
-        None => matcher.tally.messages += 1,
+        None => matcher.tally.report.messages_received += 1,
     }
     // A session that ended in the same read accepts no response.
     let _ = session.respond(frame.header, &response, moment);

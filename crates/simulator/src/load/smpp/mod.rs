@@ -179,10 +179,7 @@ pub async fn start(options: SmppLoadOptions) -> Result<SmppRun, LoadStartError> 
     let started = runtime::now();
     let schedule =
         Arc::new(SendSchedule::new(options.pace, options.bound, started, options.response_wait_max));
-    let pacer = match options.pace {
-        SendPace::ClosedLoop => None,
-        SendPace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), binds.senders())),
-    };
+    let pacer = options.pace.per_second().map(|_| Pacer::start(Arc::clone(&schedule), binds.senders()));
     let shared = Arc::new(Shared {
         schedule,
         permits: pacer.as_ref().map(Pacer::permits),
@@ -245,16 +242,8 @@ impl SmppRun {
         let shared = Arc::into_inner(shared).expect("all binds have ended");
         let tally = shared.matcher.into_inner().expect("no holder of the matcher panics").close();
         let SmppLoadOptions { binds, window, pace, .. } = shared.options;
-        let target_per_second = match pace {
-            SendPace::ClosedLoop => None,
-            SendPace::OpenLoop { per_second } => Some(per_second),
-        };
-        SmppLoadReport::new(
-            SmppRunFacts { binds: binds.all(), window, target_per_second },
-            &tally,
-            unsent,
-            cpu,
-        )
+        let target_per_second = pace.per_second();
+        tally.finish(SmppRunFacts { binds: binds.all(), window, target_per_second }, unsent, cpu)
     }
 }
 

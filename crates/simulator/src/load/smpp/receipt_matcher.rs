@@ -78,7 +78,7 @@ impl ReceiptMatcher {
         match self.unmatched.remove(&name) {
             Some(UnmatchedReceipt { received, copies }) => {
                 self.tally.receipted(submitted, received);
-                self.tally.receipts_duplicated += copies - 1;
+                self.tally.report.receipts.duplicated += copies - 1;
                 self.settled.push(name);
             }
             None => {
@@ -95,7 +95,7 @@ impl ReceiptMatcher {
 
     pub(super) fn receipt(&mut self, receipt: &Receipt<'_>, now: Instant) {
         if receipt.kind == ReceiptKind::Intermediate {
-            self.tally.intermediate += 1;
+            self.tally.report.receipts.intermediate += 1;
             return;
         }
         self.tally.count_state(receipt.stat.unwrap_or(b"-"), now);
@@ -109,7 +109,7 @@ impl ReceiptMatcher {
                 self.unmatched.entry(name).or_insert(UnmatchedReceipt { received: now, copies: 0 }).copies +=
                     1;
             }
-            None => self.tally.receipts_unknown += 1,
+            None => self.tally.report.receipts.unknown += 1,
         }
     }
 
@@ -119,12 +119,12 @@ impl ReceiptMatcher {
         self.tally.ids_repeated += self.settled.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
         for (name, stray) in &self.unmatched {
             if self.settled.binary_search(name).is_ok() {
-                self.tally.receipts_duplicated += stray.copies;
+                self.tally.report.receipts.duplicated += stray.copies;
             } else {
-                self.tally.receipts_unknown += stray.copies;
+                self.tally.report.receipts.unknown += stray.copies;
             }
         }
-        self.tally.receipts_missing = self.open.len() as u64;
+        self.tally.report.receipts.missing = self.open.len() as u64;
         self.tally
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hermod_smpp::{DeliverSm, Hidden, ReceiptDialect, read_receipt};
 
+use super::super::report::ReceiptCounts;
 use super::*;
 use crate::runtime;
 
@@ -25,9 +26,8 @@ fn check(events: &str, expect: [u64; 5]) {
         }
     }
     let tally = matcher.close();
-    let SmppTally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
-    let got =
-        [tally.receipted_count(), receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated];
+    let ReceiptCounts { duplicated, unknown, missing, .. } = tally.report.receipts;
+    let got = [tally.receipt.len(), duplicated, unknown, missing, tally.ids_repeated];
     assert_eq!(got, expect, "{events}");
 }
 
@@ -58,5 +58,5 @@ fn no_receipt_is_missing_when_none_was_requested() {
     matcher.accepted(b"", Some(now), now);
     assert_eq!(matcher.missing_receipts(), 0);
     let tally = matcher.close();
-    assert_eq!((tally.receipts_missing, tally.without_id), (0, 1));
+    assert_eq!((tally.report.receipts.missing, tally.without_id), (0, 1));
 }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::tally::SmppTally;
-use crate::load::report::{Latency, latency_head, latency_row, micros};
+use crate::load::report::{Latency, latency_head, latency_row};
 
 /// The parameters of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SmppRunFacts {
     pub binds: u32,
     /// Messages without a response per bind.
@@ -21,7 +19,7 @@ pub struct SmppRunFacts {
 
 /// The result of a run. Every submitted message is accepted, rejected, timed out or lost; one that is accepted after it timed
 /// out counts as both.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SmppLoadReport {
     #[serde(flatten)]
     pub run: SmppRunFacts,
@@ -63,7 +61,7 @@ pub struct SmppLoadReport {
 }
 
 /// The receipts of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ReceiptCounts {
     /// Messages with a receipt.
     pub received: u64,
@@ -83,45 +81,6 @@ pub struct ReceiptCounts {
 }
 
 impl SmppLoadReport {
-    pub(super) fn new(run: SmppRunFacts, tally: &SmppTally, unsent: u64, cpu: Duration) -> SmppLoadReport {
-        let since_start = |last: Instant| (last - tally.started).as_secs_f64();
-        let per_second = |count: u64, last| count as f64 / since_start(last).max(1e-9);
-        let cpu_us = micros(cpu);
-        let received = tally.receipted_count();
-        SmppLoadReport {
-            run,
-            duration_s: since_start(tally.last_response),
-            submitted: tally.submitted,
-            accepted: tally.accepted,
-            rejected: tally.rejected.values().sum(),
-            statuses: tally.rejected.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
-            timed_out: tally.timed_out,
-            late: tally.late,
-            lost: tally.lost,
-            unsent,
-            bad_ids: tally.without_id + tally.ids_repeated,
-            per_second: per_second(tally.accepted, tally.last_response),
-            receipts: ReceiptCounts {
-                received,
-                duplicated: tally.receipts_duplicated,
-                unknown: tally.receipts_unknown,
-                missing: tally.receipts_missing,
-                intermediate: tally.intermediate,
-                states: tally.states(),
-                duration_s: since_start(tally.last_receipt),
-                per_second: per_second(received, tally.last_receipt),
-            },
-            messages_received: tally.messages,
-            binds_ended: tally.ends.clone(),
-            response: Latency::of(&tally.response),
-            receipt: Latency::of(&tally.receipt),
-            lag: Latency::of(&tally.lag),
-            burst: tally.submitted as f64 / tally.bursts.max(1) as f64,
-            cpu_us,
-            cpu_us_per_message: cpu_us as f64 / tally.submitted.max(1) as f64,
-        }
-    }
-
     /// The number of errors. Unsent messages are a result and no error.
     pub fn errors(&self) -> u64 {
         let ReceiptCounts { duplicated, unknown, missing, .. } = &self.receipts;

@@ -2,6 +2,9 @@
 
 use hermod_smpp::CommandStatus;
 
+use std::time::Duration;
+
+use super::super::tally::SmppTally;
 use super::*;
 use crate::runtime;
 
@@ -14,14 +17,14 @@ fn report() -> SmppLoadReport {
     tally.accepted(Some(now), now + Duration::from_millis(2));
     tally.accepted(Some(now), now + Duration::from_secs(1));
     tally.rejected(CommandStatus::THROTTLED, now + Duration::from_secs(2));
-    tally.lost = 1;
+    tally.report.lost = 1;
     tally.receipted(now, now + Duration::from_secs(3));
     tally.count_state(b"DELIVRD", now + Duration::from_secs(4));
     tally.count_state(b"UNDELIV", now + Duration::from_secs(4));
-    tally.receipts_missing = 1;
+    tally.report.receipts.missing = 1;
     tally.ended("the connection was lost");
     let run = SmppRunFacts { binds: 2, window: 10, target_per_second: None };
-    SmppLoadReport::new(run, &tally, 0, Duration::from_micros(100))
+    tally.finish(run, 0, Duration::from_micros(100))
 }
 
 #[test]

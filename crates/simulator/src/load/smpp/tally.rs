@@ -1,12 +1,13 @@
 //! The counters of a running load.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use hermod_smpp::CommandStatus;
 
-use crate::load::report::{latencies, micros};
+use super::report::{ReceiptCounts, SmppLoadReport, SmppRunFacts};
+use crate::load::report::{Latency, latencies, micros};
 
 /// Different states, or reasons, that are counted; a peer may send any number of them.
 const KINDS_MAX: usize = 100;
@@ -20,24 +21,12 @@ pub(super) struct SmppTally {
     pub(super) lag: Histogram<u32>,
     /// Messages sent together count as one.
     pub(super) bursts: u64,
-    pub(super) submitted: u64,
-    pub(super) accepted: u64,
     pub(super) rejected: BTreeMap<CommandStatus, u64>,
-    pub(super) timed_out: u64,
-    pub(super) late: u64,
-    pub(super) lost: u64,
     pub(super) without_id: u64,
     pub(super) ids_repeated: u64,
     delivered: u64,
-    states: BTreeMap<String, u64>,
-    pub(super) receipts_duplicated: u64,
-    pub(super) receipts_unknown: u64,
-    pub(super) receipts_missing: u64,
-    pub(super) intermediate: u64,
-    /// MO messages.
-    pub(super) messages: u64,
-    /// Binds that ended early, by reason.
-    pub(super) ends: BTreeMap<String, u64>,
+    /// What is counted as it is reported; the rest of the report is empty until the end.
+    pub(super) report: SmppLoadReport,
     pub(super) last_response: Instant,
     pub(super) last_receipt: Instant,
 }
@@ -50,22 +39,11 @@ impl SmppTally {
             receipt: latencies(),
             lag: latencies(),
             bursts: 0,
-            submitted: 0,
-            accepted: 0,
             rejected: BTreeMap::new(),
-            timed_out: 0,
-            late: 0,
-            lost: 0,
             without_id: 0,
             ids_repeated: 0,
             delivered: 0,
-            states: BTreeMap::new(),
-            receipts_duplicated: 0,
-            receipts_unknown: 0,
-            receipts_missing: 0,
-            intermediate: 0,
-            messages: 0,
-            ends: BTreeMap::new(),
+            report: SmppLoadReport::default(),
             last_response: started,
             last_receipt: started,
         }
@@ -73,17 +51,17 @@ impl SmppTally {
 
     /// Counts a sent message; one that has a due time belongs to an open loop.
     pub(super) fn sent(&mut self, due: Option<Instant>, now: Instant) {
-        self.submitted += 1;
+        self.report.submitted += 1;
         if let Some(due) = due {
             self.lag.saturating_record(micros(now.saturating_duration_since(due)));
         }
     }
 
     pub(super) fn accepted(&mut self, submitted: Option<Instant>, now: Instant) {
-        self.accepted += 1;
+        self.report.accepted += 1;
         match submitted {
             Some(submitted) => self.response.saturating_record(micros(now - submitted)),
-            None => self.late += 1,
+            None => self.report.late += 1,
         }
         self.last_response = now;
     }
@@ -97,31 +75,56 @@ impl SmppTally {
         self.receipt.saturating_record(micros(received - submitted));
     }
 
-    /// Messages with a receipt.
-    pub(super) fn receipted_count(&self) -> u64 {
-        self.receipt.len()
-    }
-
     pub(super) fn count_state(&mut self, stat: &[u8], now: Instant) {
         self.last_receipt = now;
         if stat == DELIVERED {
             self.delivered += 1;
         } else {
-            count(&mut self.states, &String::from_utf8_lossy(stat));
+            count(&mut self.report.receipts.states, &String::from_utf8_lossy(stat));
         }
     }
 
     /// All receipts by `stat`.
-    pub(super) fn states(&self) -> BTreeMap<String, u64> {
-        let mut states = self.states.clone();
+    fn states(&self) -> BTreeMap<String, u64> {
+        let mut states = self.report.receipts.states.clone();
         if self.delivered > 0 {
             states.insert(String::from_utf8_lossy(DELIVERED).into_owned(), self.delivered);
         }
         states
     }
 
+    /// Returns the report of the run.
+    pub(super) fn finish(self, run: SmppRunFacts, unsent: u64, cpu: Duration) -> SmppLoadReport {
+        let since_start = |last: Instant| (last - self.started).as_secs_f64();
+        let per_second = |count: u64, last| count as f64 / since_start(last).max(1e-9);
+        let (cpu_us, received, counted) = (micros(cpu), self.receipt.len(), &self.report);
+        SmppLoadReport {
+            run,
+            duration_s: since_start(self.last_response),
+            rejected: self.rejected.values().sum(),
+            statuses: self.rejected.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+            unsent,
+            bad_ids: self.without_id + self.ids_repeated,
+            per_second: per_second(counted.accepted, self.last_response),
+            receipts: ReceiptCounts {
+                received,
+                states: self.states(),
+                duration_s: since_start(self.last_receipt),
+                per_second: per_second(received, self.last_receipt),
+                ..counted.receipts.clone()
+            },
+            response: Latency::of(&self.response),
+            receipt: Latency::of(&self.receipt),
+            lag: Latency::of(&self.lag),
+            burst: counted.submitted as f64 / self.bursts.max(1) as f64,
+            cpu_us,
+            cpu_us_per_message: cpu_us as f64 / counted.submitted.max(1) as f64,
+            ..counted.clone()
+        }
+    }
+
     pub(super) fn ended(&mut self, reason: &str) {
-        count(&mut self.ends, reason);
+        count(&mut self.report.binds_ended, reason);
     }
 }
 

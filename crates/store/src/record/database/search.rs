@@ -6,8 +6,8 @@ use crate::record::database::matching::{Matcher, driver_of};
 use crate::record::database::rows::{MESSAGE_COLUMNS, dimension_to_stored, read_message};
 use crate::record::database::zones::{Zone, Zones};
 use crate::record::database::{Budget, FOUND_ROW, ROW};
-use crate::record::tally::{Collected, SeriesValue};
-use crate::record::{Dimension, MessageFilter, RecordedMessage, Scope, SearchLimits};
+use crate::record::tally::Collected;
+use crate::record::{Dimension, MessageFilter, RecordedMessage, Scope, SearchLimits, Value};
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -247,13 +247,13 @@ fn owner_of(
     let key = params![dimension_to_stored(Dimension::Connection), of.get()];
     let bounds = connection.prepare_cached(bounds)?.query_row(key, read).optional()?.unwrap_or_default();
     let mut owners: Vec<AccountId> = [bounds.0, bounds.1].into_iter().flatten().map(AccountId::new).collect();
-    owners.extend(collected.all().filter_map(|(key, _)| match key.scope {
-        Scope::Account(account)
-            if key.dimension == Dimension::Connection && key.value == SeriesValue::Id(of.get()) =>
-        {
-            Some(account)
+    let value = Value::Id(of.get());
+    owners.extend(collected.dimensions().filter_map(|(scope, dimension)| match scope {
+        Scope::Account(account) if dimension == Dimension::Connection => {
+            let series = collected.of_value(scope, dimension, &value);
+            (!series.is_empty()).then_some(account)
         }
-        _ => None,
+        Scope::Account(_) | Scope::All => None,
     }));
     owners.dedup();
     Ok(match owners[..] {

@@ -7,7 +7,7 @@ use crate::record::database::rows::{
     dimension_to_stored, resolution_to_stored, scope_to_stored, start_to_stored, stored_start, stored_value,
     value_to_stored,
 };
-use crate::record::tally::{Collected, Minute, SeriesKey};
+use crate::record::tally::{Collected, Minute};
 use crate::record::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow, StatisticsQuery, Value,
 };
@@ -265,8 +265,8 @@ impl<'c> Reading<'c> {
             accounts.push(AccountId::new(account));
             last = account;
         }
-        accounts.extend(self.collected.all().filter_map(|(SeriesKey { scope, .. }, _)| match scope {
-            Scope::Account(account) => Some(*account),
+        accounts.extend(self.collected.dimensions().filter_map(|(scope, _)| match scope {
+            Scope::Account(account) => Some(account),
             Scope::All => None,
         }));
         accounts.sort_unstable();

@@ -37,6 +37,7 @@ pub(crate) fn documents() -> Documents {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         closed: false,
         tier: Default::default(),

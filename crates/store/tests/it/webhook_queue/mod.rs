@@ -48,6 +48,7 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         minimum: Money::ZERO,
         verified: true,
         terms: None,
+        price_list: None,
         countries: Countries::All,
         closed: false,
         tier: Tier::default(),

@@ -42,41 +42,30 @@ const IMPURE: &[Ban] = &[
 ];
 
 const LAYERS: [Layer; 9] = [
-    Layer { folder: "crates/domain/", may_use: &[], tests_may_use: &[], never: IMPURE },
-    Layer { folder: "crates/smpp/", may_use: &[], tests_may_use: &[], never: IMPURE },
-    Layer { folder: "crates/engine/", may_use: &["hermod-domain"], tests_may_use: &[], never: IMPURE },
-    Layer {
-        folder: "crates/store/",
-        may_use: &["hermod-engine", "hermod-domain"],
-        tests_may_use: &[],
-        never: &[],
-    },
-    Layer {
-        folder: "crates/simulator/",
-        may_use: &["hermod-smpp", "hermod-domain"],
-        tests_may_use: &[],
-        never: &[],
-    },
-    Layer {
-        folder: "crates/gateway/",
-        may_use: &["hermod-store", "hermod-smpp", "hermod-domain"],
-        tests_may_use: &["hermod-simulator", "hermod-operator"],
-        never: &[],
-    },
-    Layer {
-        folder: "crates/operator/",
-        may_use: &["hermod-gateway", "hermod-store", "hermod-smpp", "hermod-domain"],
-        tests_may_use: &[],
-        never: &[],
-    },
-    Layer {
-        folder: "crates/portal/",
-        may_use: &["hermod-domain", "hermod-gateway", "hermod-operator"],
-        tests_may_use: &[],
-        never: &[],
-    },
-    Layer { folder: "crates/xtask/", may_use: &[], tests_may_use: &[], never: &[] },
+    layer("crates/domain/", &[], &[], IMPURE),
+    layer("crates/smpp/", &[], &[], IMPURE),
+    layer("crates/engine/", &["hermod-domain"], &[], IMPURE),
+    layer("crates/store/", &["hermod-engine", "hermod-domain"], &[], &[]),
+    layer("crates/simulator/", &["hermod-smpp", "hermod-domain"], &[], &[]),
+    layer(
+        "crates/gateway/",
+        &["hermod-store", "hermod-smpp", "hermod-domain"],
+        &["hermod-simulator", "hermod-operator"],
+        &[],
+    ),
+    layer("crates/operator/", &["hermod-gateway", "hermod-store", "hermod-smpp", "hermod-domain"], &[], &[]),
+    layer("crates/portal/", &["hermod-domain", "hermod-gateway", "hermod-operator"], &[], &[]),
+    layer("crates/xtask/", &[], &[], &[]),
 ];
+
+const fn layer(
+    folder: &'static str,
+    may_use: &'static [&'static str],
+    tests_may_use: &'static [&'static str],
+    never: &'static [Ban],
+) -> Layer {
+    Layer { folder, may_use, tests_may_use, never }
+}
 
 const APP: &str = "crates/gateway/src/app";
 const EDGES: &str = "crates/gateway/src/edges/";

@@ -4,8 +4,8 @@
 
 use crate::tls;
 use hermod_domain::catalogue::CarrierTls;
+use hermod_domain::hex::{from_hex, hex};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use tokio_rustls::rustls::client::WebPkiServerVerifier;
@@ -48,17 +48,8 @@ impl CertificateCheck {
 
     /// Parses hexadecimal in either case; ignores the colons that most tools print between octets.
     pub(super) fn by_fingerprint(text: &str) -> Result<CertificateCheck, String> {
-        let wrong = || "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits".to_owned();
-        let digits: Vec<char> = text.chars().filter(|character| *character != ':').collect();
-        let mut wanted = Fingerprint::default();
-        if digits.len() != 2 * wanted.len() {
-            return Err(wrong());
-        }
-        for (octet, digits) in wanted.iter_mut().zip(digits.as_chunks::<2>().0) {
-            let [high, low] =
-                digits.map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok()));
-            *octet = high.ok_or_else(wrong)? << 4 | low.ok_or_else(wrong)?;
-        }
+        let wanted = from_hex(&text.replace(':', "")).and_then(|octets| Fingerprint::try_from(octets).ok());
+        let wanted = wanted.ok_or("invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits")?;
         Ok(CertificateCheck {
             rule: Rule::Fingerprint(wanted),
             provider: tls::provider(),
@@ -93,8 +84,7 @@ impl CertificateCheck {
 
     fn bad_certificate(&self, reason: &CertificateError, settings: &CarrierTls) -> String {
         let is_trusted = self.presented.get().is_some_and(|seen| seen.is_trusted);
-        let seen =
-            self.presented.get().map_or_else(|| "unknown".to_owned(), |seen| in_hex(&seen.fingerprint));
+        let seen = self.presented.get().map_or_else(|| "unknown".to_owned(), |seen| hex(&seen.fingerprint));
         let pin = format!("set tls.fingerprint to {seen} if this is the carrier's own certificate");
         match reason {
             CertificateError::ApplicationVerificationFailure => format!(
@@ -141,13 +131,6 @@ impl CertificateCheck {
 fn bare_name(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')
-}
-
-fn in_hex(fingerprint: &Fingerprint) -> String {
-    fingerprint.iter().fold(String::new(), |mut hex, octet| {
-        write!(hex, "{octet:02x}").expect("a String takes everything");
-        hex
-    })
 }
 
 impl ServerCertVerifier for CertificateCheck {

@@ -11,7 +11,7 @@ fn fingerprints_are_read_as_tools_print_them() {
         let Rule::Fingerprint(wanted) = CertificateCheck::by_fingerprint(&text).unwrap().rule else {
             panic!("{text}")
         };
-        assert_eq!(in_hex(&wanted), plain);
+        assert_eq!(hex(&wanted), plain);
     }
     for text in ["", "01", &plain[1..], &format!("{plain}0"), &plain.replace('0', "g"), &"é".repeat(32)] {
         assert_eq!(

@@ -9,7 +9,7 @@ mod certificate_check;
 pub(super) use crate::stream::{Stream, close};
 
 use crate::clock::Clock;
-use crate::stream::{connect_wait, tune};
+use crate::stream::connect_any;
 use crate::tls;
 use certificate_check::CertificateCheck;
 use hermod_domain::catalogue::{Carrier, CarrierTls};
@@ -83,22 +83,8 @@ async fn connect_tcp(clock: &Clock, address: &str, wait: Duration) -> Result<Tcp
         found = tokio::net::lookup_host(address) => found.map_err(unreachable)?.take(ADDRESSES_MAX).collect(),
         () = clock.sleep_until(until) => return Err(no_answer()),
     };
-    let mut failed = NotConnected::Unreachable {
-        address: address.to_owned(),
-        error: std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address"),
-    };
-    for (place, socket_address) in found.iter().enumerate() {
-        // An address that never answers must not use up the time of the next ones.
-        let share = connect_wait(clock.moment(), until, found.len() - place);
-        failed = tokio::select! {
-            connected = TcpStream::connect(socket_address) => match connected.and_then(|stream| tune(stream, USER_TIMEOUT)) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => unreachable(error),
-            },
-            () = clock.sleep(share) => no_answer(),
-        };
-    }
-    Err(failed)
+    let connected = connect_any(clock, &found, until, USER_TIMEOUT).await;
+    connected.map_err(|failed| failed.map_or_else(no_answer, unreachable))
 }
 
 async fn tls_handshake(tcp: TcpStream, address: &str, settings: &CarrierTls) -> Result<Stream, NotConnected> {

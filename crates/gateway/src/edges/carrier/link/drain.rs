@@ -1,7 +1,7 @@
 //! Ends or holds a link. An ending link takes no more parts, waits for outstanding responses, and reports every part
 //! it was given. A link of a stopped carrier stays bound for receipts and takes no parts.
 
-use super::{CarrierLink, STOP_WAIT, SentPart, smpp_moment};
+use super::{CarrierLink, STOP_WAIT, SentPart};
 use crate::edges::carrier::backoff::Ended;
 use crate::live_status::{AlarmKind, LinkState};
 use hermod_smpp::SessionEvent;
@@ -52,7 +52,7 @@ impl CarrierLink<'_> {
         self.connection_lost();
         let clock = &self.group.gateway.clock;
         let now = clock.moment();
-        while let Some(event) = self.session.next_event(smpp_moment(now)) {
+        while let Some(event) = self.session.next_event(now) {
             // A request cannot be answered any more; the carrier sends it again.
             if !matches!(event, SessionEvent::Request(_)) {
                 self.on_event(event, now);

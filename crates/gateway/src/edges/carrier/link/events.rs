@@ -1,7 +1,7 @@
 //! One turn of a link's loop: handles the session's events, reports them to the store, and collects the output.
 
 use super::alternative_carrier::alternative_carrier;
-use super::{CarrierLink, SentPart, WRITE_WAIT, smpp_moment};
+use super::{CarrierLink, SentPart, WRITE_WAIT};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_resp::{LinkNext, ParsedResponse, read_submit_response};
@@ -15,7 +15,7 @@ impl CarrierLink<'_> {
     pub(super) async fn process_events(&mut self) -> Result<(), StoreError> {
         let now = self.group.gateway.clock.moment();
         self.pdu_trace.begin(&mut self.session);
-        while let Some(event) = self.session.next_event(smpp_moment(now)) {
+        while let Some(event) = self.session.next_event(now) {
             if let SessionEvent::Bound { .. } = event {
                 self.on_bound(now).await?;
             } else {
@@ -29,7 +29,7 @@ impl CarrierLink<'_> {
             self.drain(self.response_wait).await;
         }
         if self.draining_until.is_some() && self.session.outstanding() == 0 {
-            self.session.unbind(smpp_moment(now));
+            self.session.unbind(now);
         }
         self.report_to_store(now).await?;
         self.pdu_trace.note(&mut self.session, &self.group.gateway.clock);

@@ -24,11 +24,12 @@ use crate::pdu_trace::PduTrace;
 use crate::secrets::Secret;
 use bytes::BytesMut;
 use hermod_domain::carrier::SmppVersion;
+use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
-use hermod_smpp::{BindType, EncodeError, Session};
+use hermod_smpp::{BindType, EncodeError, Session, VERSION_3_3, VERSION_3_4};
 use hermod_store::{
     Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
 };
@@ -45,8 +46,6 @@ const READ_BYTES: usize = 64 * 1024;
 const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a stopping link waits for the responses to its outstanding parts.
 const STOP_WAIT: Duration = Duration::from_secs(10);
-/// The `interface_version` of SMPP 3.3.
-const VERSION_3_3: u8 = 0x33;
 /// How soon a link looks again whether its node may send.
 const LEASE_CHECK: Duration = Duration::from_millis(100);
 
@@ -124,7 +123,13 @@ impl<'a> CarrierLink<'a> {
         password: &Secret,
     ) -> Result<CarrierLink<'a>, EncodeError> {
         let now = group.gateway.clock.moment();
-        let session = session(group, figures.direction(), password, now)?;
+        let kind = match figures.direction() {
+            Direction::Both => BindType::Transceiver,
+            Direction::Sends => BindType::Transmitter,
+            Direction::Receives => BindType::Receiver,
+        };
+        let windows = (group.window(), RECEIPTS_OPEN_MAX);
+        let session = session_of(&group.entry, kind, password, windows, now)?;
         let mut stopped = group.state.watch_stopped();
         let held = stopped.borrow_and_update().is_some();
         Ok(CarrierLink {
@@ -187,7 +192,7 @@ impl<'a> CarrierLink<'a> {
                 }
                 read = reader.read(&mut input), if self.session.may_read() && self.ended.is_none() => {
                     match read {
-                        Ok(length) if length > 0 => self.session.receive(&input[..length], self.smpp_now()),
+                        Ok(length) if length > 0 => self.session.receive(&input[..length], self.group.gateway.clock.moment()),
                         Ok(_) | Err(_) => self.connection_lost(),
                     }
                 }
@@ -211,14 +216,14 @@ impl<'a> CarrierLink<'a> {
             return;
         }
         if self.draining_until.is_some_and(|until| until <= now) {
-            self.session.unbind(smpp_moment(now));
+            self.session.unbind(now);
             self.draining_until = Some(Moment(u64::MAX));
         }
-        self.session.on_deadline(smpp_moment(now));
+        self.session.on_deadline(now);
     }
 
     fn connection_lost(&mut self) {
-        let now = self.smpp_now();
+        let now = self.group.gateway.clock.moment();
         self.session.connection_lost(now);
     }
 
@@ -244,50 +249,43 @@ impl<'a> CarrierLink<'a> {
         let now = self.group.gateway.clock.moment();
         let grant_at =
             if self.takes_parts() { self.flow.next_grant_at(self.session.window_free(), now) } else { None };
-        let session_at = self.session.next_deadline().map(|at| Moment(at.0));
+        let session_at = self.session.next_deadline();
         [grant_at, session_at, self.write_by, self.draining_until]
             .into_iter()
             .flatten()
             .min()
             .unwrap_or(Moment(u64::MAX))
     }
-
-    fn smpp_now(&self) -> hermod_smpp::Moment {
-        smpp_moment(self.group.gateway.clock.moment())
-    }
 }
 
-/// Makes a client session with the bind of the carrier's entry.
-fn session(
-    group: &LinkGroup,
-    direction: Direction,
+/// Makes a client session that binds as the carrier's entry says, with this window for our requests and for the carrier's.
+pub(super) fn session_of<T>(
+    carrier: &Carrier,
+    kind: BindType,
     password: &Secret,
+    (window_max, peer_window_max): (u32, u32),
     now: Moment,
-) -> Result<Session<SentPart>, EncodeError> {
-    let (entry, profile) = (&group.entry, group.profile());
+) -> Result<Session<T>, EncodeError> {
+    let profile = &carrier.profile;
     let standard = ClientConfig::standard();
     let config = ClientConfig {
         limits: SessionLimits {
-            window_max: group.window(),
-            peer_window_max: RECEIPTS_OPEN_MAX,
-            response_ms: entry.response_timeout_ms,
-            enquire_idle_ms: Some(entry.enquire_link_ms),
+            window_max,
+            peer_window_max,
+            response_ms: carrier.response_timeout_ms,
+            enquire_idle_ms: Some(carrier.enquire_link_ms),
             enquire_wait_ms: profile.enquire_wait_ms,
             ..standard.limits
         },
         bind_ms: profile.bind_wait_ms,
     };
-    let kind = match direction {
-        Direction::Both => BindType::Transceiver,
-        Direction::Sends => BindType::Transmitter,
-        Direction::Receives => BindType::Receiver,
-    };
-    let mut request = BindRequest::new(kind, entry.system_id.as_bytes(), password.reveal().as_bytes());
-    if profile.version == SmppVersion::V33 {
-        request = request.with_version(VERSION_3_3);
-    }
-    request.bind.system_type = entry.system_type.as_bytes();
-    Session::client(config, &request, smpp_moment(now))
+    let request = BindRequest::new(kind, carrier.system_id.as_bytes(), password.reveal().as_bytes());
+    let mut request = request.with_version(match profile.version {
+        SmppVersion::V33 => VERSION_3_3,
+        SmppVersion::V34 => VERSION_3_4,
+    });
+    request.bind.system_type = carrier.system_type.as_bytes();
+    Session::client(config, &request, now)
 }
 
 async fn handout_of(port: Option<&LinkPort>) -> Handout {
@@ -295,8 +293,4 @@ async fn handout_of(port: Option<&LinkPort>) -> Handout {
         Some(port) => port.handout().await,
         None => std::future::pending().await,
     }
-}
-
-fn smpp_moment(moment: Moment) -> hermod_smpp::Moment {
-    hermod_smpp::Moment(moment.0)
 }

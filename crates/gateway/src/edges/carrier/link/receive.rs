@@ -48,7 +48,7 @@ impl CarrierLink<'_> {
     }
 
     fn refuse(&mut self, header: Header, status: CommandStatus) {
-        let now = self.smpp_now();
+        let now = self.group.gateway.clock.moment();
         if let Err(error) = self.session.reject(header, status, now) {
             tracing::debug!(%error, "Session ended before a request could be refused");
         }
@@ -86,7 +86,7 @@ impl CarrierLink<'_> {
             }
         };
         let request = Header { length: 0, command, status: CommandStatus::OK, sequence };
-        let now = self.smpp_now();
+        let now = self.group.gateway.clock.moment();
         // If the session has ended meanwhile, the carrier sends it again.
         let _ = self.session.respond(request, &answer, now);
     }

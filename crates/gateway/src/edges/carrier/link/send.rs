@@ -1,7 +1,7 @@
 //! Sends the parts that the store hands out, and writes the session's output.
 
 use super::alternative_carrier::alternative_carrier;
-use super::{CarrierLink, SentPart, smpp_moment};
+use super::{CarrierLink, SentPart};
 use crate::clock::Moment;
 use crate::edges::carrier::submit_sm::PartToSend;
 use bytes::Buf;
@@ -47,7 +47,7 @@ impl CarrierLink<'_> {
             return false;
         }
         let pdu = self.draft.submit_sm(&PartToSend::of(job), wall);
-        match pdu.map(|pdu| self.session.request(&pdu, sent, smpp_moment(now))) {
+        match pdu.map(|pdu| self.session.request(&pdu, sent, now)) {
             Some(Ok(_)) => return true,
             Some(Err(
                 RequestError::WindowFull

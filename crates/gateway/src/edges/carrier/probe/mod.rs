@@ -8,21 +8,22 @@ mod receipt;
 mod wire;
 
 use super::connect::connect;
+use super::link::session_of;
 use super::submit_sm::{PartEncoder, PartToSend};
 use crate::gateway::Gateway;
 use crate::live_status::{Probe, ProbeReport, ProbeRequest, ProbeStep};
 use crate::secrets::Secret;
 use crate::secrets::sealed;
 use crate::workers::Workers;
-use hermod_domain::carrier::{LinkBinds, SmppVersion};
+use hermod_domain::carrier::LinkBinds;
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{PartNo, RemoteId};
-use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
-use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
+use hermod_smpp::session::CloseReason;
+use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, SessionEvent};
 use receipt::ProbeReceipts;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::{ProbeConnection, ProbeLog, Side, Wires, smpp_moment};
+use wire::{ProbeConnection, ProbeLog, Side, Wires};
 
 /// A probe sends one message.
 const WINDOW: u32 = 1;
@@ -45,7 +46,7 @@ impl Ended {
 
 /// Runs the probes requested at [`Gateway::probes`], one after the other, until the workers stop.
 pub fn serve_probes(gateway: &Arc<Gateway>, workers: &Workers) {
-    let Some(mut requests) = gateway.probes.requests() else { return };
+    let Some(mut requests) = gateway.probes.requests.receiver() else { return };
     let (gateway, stopping) = (gateway.clone(), workers.stopping());
     workers.spawn_named("probes", async move {
         loop {
@@ -120,23 +121,8 @@ impl Dialer<'_> {
             Ended::at(ProbeStep::Connect, fault.to_string())
         })?;
         log.note(format!("connected to {}, {}", carrier.address, stream.described()));
-        let request = BindRequest::new(kind, carrier.system_id.as_bytes(), password.reveal().as_bytes());
-        let mut request = request.with_version(match carrier.profile.version {
-            SmppVersion::V33 => 0x33,
-            SmppVersion::V34 => hermod_smpp::VERSION_3_4,
-        });
-        request.bind.system_type = carrier.system_type.as_bytes();
-        let standard = ClientConfig::standard();
-        let limits = SessionLimits {
-            window_max: WINDOW,
-            peer_window_max: INBOUND_MAX,
-            response_ms: carrier.response_timeout_ms,
-            enquire_idle_ms: Some(carrier.enquire_link_ms),
-            enquire_wait_ms: carrier.profile.enquire_wait_ms,
-            ..standard.limits
-        };
-        let config = ClientConfig { limits, bind_ms: carrier.profile.bind_wait_ms };
-        let session = Session::client(config, &request, smpp_moment(&gateway.clock));
+        let windows = (WINDOW, INBOUND_MAX);
+        let session = session_of(carrier, kind, password, windows, gateway.clock.moment());
         let session = session.map_err(|fault| {
             Ended::at(
                 ProbeStep::Settings,
@@ -226,7 +212,7 @@ async fn talk(
     };
     let pdu =
         draft.submit_sm(&part, gateway.clock.now()).ok_or_else(|| unwritten("no such part".to_owned()))?;
-    let now = smpp_moment(&gateway.clock);
+    let now = gateway.clock.moment();
     wires.sender().session.request(&pdu, (), now).map_err(|refused| unwritten(refused.to_string()))?;
 
     let mut receipts = ProbeReceipts::new(profile, super::deliver_sm::dialect(profile));

@@ -1,6 +1,6 @@
 //! Finds a probe's own receipt among the requests that a carrier sends.
 
-use super::wire::{Side, Wires, smpp_moment};
+use super::wire::{Side, Wires};
 use super::{Ended, ProbeStep};
 use crate::edges::carrier::deliver_sm::{Incoming, read_request};
 use crate::gateway::Gateway;
@@ -101,7 +101,7 @@ impl ProbeReceipts {
                     _ => Pdu::DeliverSmResp(DeliverSmResp::default()),
                 };
                 // Fails only if the session has ended.
-                let _ = wire.session.respond(frame.header, &answer, smpp_moment(&gateway.clock));
+                let _ = wire.session.respond(frame.header, &answer, gateway.clock.moment());
             }
             Incoming::Receipt(_) | Incoming::Message(_) | Incoming::Other => {
                 wire.refuse(frame.header);

@@ -5,7 +5,8 @@ use crate::edges::carrier::connect::{Stream, close};
 use crate::live_status::{PduDirection, ProbeLine};
 use bytes::{Buf, BytesMut};
 use hermod_smpp::{CommandStatus, Header, ReceiptDialect, Session, SessionEvent, trace};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -33,18 +34,14 @@ impl ProbeLog {
 
     fn add(&self, way: Option<PduDirection>, line: String) {
         let at_ms = self.clock.moment().0.saturating_sub(self.start.0);
-        let mut lines = self.locked();
+        let mut lines = self.lines.lock();
         if lines.len() < LINES_MAX {
             lines.push(ProbeLine { at_ms, way, line });
         }
     }
 
     pub(super) fn lines(&self) -> Vec<ProbeLine> {
-        std::mem::take(&mut *self.locked())
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Vec<ProbeLine>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.lines.lock())
     }
 }
 
@@ -71,12 +68,12 @@ impl ProbeConnection {
     /// Returns the next event of the session, or `None` if there is none before `until`. Cancel-safe.
     pub(super) async fn next(&mut self, until: Moment) -> Option<SessionEvent<()>> {
         loop {
-            let event = self.session.next_event(smpp_moment(&self.log.clock));
+            let event = self.session.next_event(self.log.clock.moment());
             self.tell();
             if event.is_some() {
                 return event;
             }
-            let wake_at = self.session.next_deadline().map_or(until, |at| until.min(Moment(at.0)));
+            let wake_at = self.session.next_deadline().map_or(until, |at| until.min(at));
             let clock = self.log.clock.clone();
             let still_open = tokio::select! {
                 biased;
@@ -85,13 +82,13 @@ impl ProbeConnection {
                     if clock.moment() >= until {
                         return None;
                     }
-                    self.session.on_deadline(smpp_moment(&clock));
+                    self.session.on_deadline(clock.moment());
                     true
                 }
             };
             if !still_open {
                 self.output.clear();
-                self.session.connection_lost(smpp_moment(&clock));
+                self.session.connection_lost(clock.moment());
             }
         }
     }
@@ -107,7 +104,7 @@ impl ProbeConnection {
             return std::future::pending().await;
         }
         let read = self.stream.read_buf(self.session.read_buffer()).await.unwrap_or(0);
-        self.session.on_input(smpp_moment(&self.log.clock));
+        self.session.on_input(self.log.clock.moment());
         read > 0
     }
 
@@ -126,12 +123,12 @@ impl ProbeConnection {
     /// Refuses a request temporarily, so that the carrier delivers it over another link.
     pub(super) fn refuse(&mut self, request: Header) {
         // Fails only if the session has ended.
-        let _ = self.session.reject(request, CommandStatus::X_T_APPN, smpp_moment(&self.log.clock));
+        let _ = self.session.reject(request, CommandStatus::X_T_APPN, self.log.clock.moment());
     }
 
     async fn leave(mut self) {
         let until = self.log.clock.moment().plus(LEAVE_WAIT);
-        self.session.unbind(smpp_moment(&self.log.clock));
+        self.session.unbind(self.log.clock.moment());
         while let Some(event) = self.next(until).await {
             match event {
                 SessionEvent::Request(frame) => self.refuse(frame.header),
@@ -193,8 +190,4 @@ impl Wires {
         };
         tokio::join!(self.sender.leave(), receiver);
     }
-}
-
-pub(super) fn smpp_moment(clock: &Clock) -> hermod_smpp::Moment {
-    hermod_smpp::Moment(clock.moment().0)
 }

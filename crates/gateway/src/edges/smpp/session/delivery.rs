@@ -3,7 +3,7 @@
 
 use super::mo_delivery::{MoDeliveries, TakenReports};
 use super::requests::RequestOutcome;
-use super::{CustomerSession, Taking, moment};
+use super::{CustomerSession, Taking};
 use crate::clock::Moment;
 use crate::edges::smpp::mo_pdu::MoDraft;
 use crate::edges::smpp::receipt_pdu::ReceiptDraft;
@@ -97,8 +97,8 @@ impl CustomerSession {
         if room > 0 && self.taking.is_none() && is_free && self.stopping.is_none() {
             let (port, gateway) = (report_delivery.port.clone(), self.gateway.clone());
             self.taking = Some(Box::pin(async move {
-                gateway.released().await;
-                let reports = port.take(room, gateway.clock.now()).await;
+                // Dropping the future that waits for reports loses none.
+                let reports = gateway.while_released(|| port.take(room, gateway.clock.now())).await;
                 let inbound = port.inbound(&reports).await;
                 TakenReports { reports, inbound }
             }));
@@ -106,7 +106,7 @@ impl CustomerSession {
     }
 
     pub(super) fn deliver(&mut self, TakenReports { reports, inbound }: TakenReports) {
-        let now = moment(self.gateway.clock.moment());
+        let now = self.gateway.clock.moment();
         if let Err(fault) = &inbound {
             tracing::warn!(%fault, "Could not read MO messages; retrying soon");
         }
@@ -253,7 +253,7 @@ impl CustomerSession {
 
     /// Sends as many parts as the window has room for.
     pub(super) fn send_mo_parts(&mut self) {
-        let now = moment(self.gateway.clock.moment());
+        let now = self.gateway.clock.moment();
         let Some(ReportDelivery { mo_deliveries, settled, .. }) =
             self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
         else {

@@ -11,7 +11,6 @@ mod socket;
 mod stopping;
 mod submit_log;
 mod submit_rate;
-mod wire;
 
 use super::bind::{self, AcceptedBind, BindRejection};
 use super::listener::Stops;
@@ -21,6 +20,7 @@ use crate::gateway::Gateway;
 use crate::listeners::ConnectionSlot;
 use crate::live_status::{LiveBind, Order};
 use crate::pdu_trace::PduTrace;
+use crate::stream;
 use delivery::{ReportDelivery, taken};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -30,13 +30,12 @@ use hermod_smpp::{BindType, Frame, Pdu, ReceiptDialect, Session, SessionEvent};
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;
-use socket::{SocketEvent, on_wire};
+use socket::{SocketEvent, on_socket};
 use std::pin::Pin;
 use std::sync::Arc;
 use stopping::StopStage;
 use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
-use wire::BindSocket;
 
 type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
 type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
@@ -45,7 +44,7 @@ type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
 pub(super) async fn run<S>(
     gateway: Arc<Gateway>,
     settings: Arc<SmppSettings>,
-    stream: S,
+    mut stream: S,
     peer: Peer,
     place: Arc<ConnectionSlot>,
     stops: Stops,
@@ -53,10 +52,9 @@ pub(super) async fn run<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let mut session = CustomerSession::new(gateway, settings, peer, place);
-    let mut wire = BindSocket::new(stream);
-    session.run_session(&mut wire, &stops).await;
+    session.run_session(&mut stream, &stops).await;
     session.leave().await;
-    wire.close().await;
+    stream::close(&mut stream).await;
 }
 
 struct CustomerSession {
@@ -110,7 +108,7 @@ impl CustomerSession {
         peer: Peer,
         place: Arc<ConnectionSlot>,
     ) -> CustomerSession {
-        let session = Session::server(settings.server, moment(gateway.clock.moment()));
+        let session = Session::server(settings.server, gateway.clock.moment());
         CustomerSession {
             gateway,
             settings,
@@ -127,7 +125,7 @@ impl CustomerSession {
         }
     }
 
-    async fn run_session<S>(&mut self, wire: &mut BindSocket<S>, stops: &Stops)
+    async fn run_session<S>(&mut self, socket: &mut S, stops: &Stops)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -160,7 +158,7 @@ impl CustomerSession {
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
                 Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
-                events = on_wire(wire, &mut self.session, &self.gateway, is_open, bound) => Woken::Socket(events),
+                events = on_socket(socket, &mut self.session, &self.gateway, is_open, bound) => Woken::Socket(events),
                 reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
             };
@@ -189,7 +187,7 @@ impl CustomerSession {
                 self.taking = None;
                 self.deliver(reports);
             }
-            Woken::Order(Order::Probe) => self.session.probe(moment(now)),
+            Woken::Order(Order::Probe) => self.session.probe(now),
             Woken::Order(Order::Unbind) => self.unbind("Unbinding on the operator's order"),
             Woken::Catalogue => self.on_catalogue(),
             Woken::Time => self.on_time(now),
@@ -204,7 +202,7 @@ impl CustomerSession {
             bound.pdu_trace.begin(&mut self.session);
         }
         loop {
-            while let Some(event) = self.session.next_event(moment(now)) {
+            while let Some(event) = self.session.next_event(now) {
                 self.on_event(event);
             }
             // Without a bind that closes the session at once, which is an event: nothing else might wake the session for it.
@@ -267,7 +265,7 @@ impl CustomerSession {
         checked: Result<AcceptedBind, BindRejection>,
         frame: &Frame,
     ) {
-        let now = moment(self.gateway.clock.moment());
+        let now = self.gateway.clock.moment();
         let (has_valid_password, admitted) = match checked {
             Ok(admitted) => (bind::has_valid_password(&self.gateway, &admitted), admitted),
             Err(BindRejection { status, .. }) => {
@@ -288,13 +286,13 @@ impl CustomerSession {
             return;
         }
         self.place.establish();
-        let (system_id, kind_name, tls) = (place.system_id(), place.kind().as_str(), self.peer.tls);
+        let (system_id, kind_name, tls) = (&place.began.system_id, place.began.kind.as_str(), self.peer.tls);
         tracing::info!(peer = %self.peer.address, %system_id, kind = kind_name, tls, "Bound");
         let report_delivery =
             kind.may_receive().then(|| ReportDelivery::new(self.gateway.store.open_receiver(connection)));
         let submit_rate = SubmitRate::new(self.gateway.clock.now());
         let trace = self.gateway.binds.open_trace(connection);
-        let mut pdu_trace = PduTrace::new(trace, place.number(), ReceiptDialect::Standard);
+        let mut pdu_trace = PduTrace::new(trace, place.number, ReceiptDialect::Standard);
         pdu_trace.note_received(frame, &self.gateway.clock);
         self.bound = Some(Bound {
             connection,
@@ -318,19 +316,19 @@ impl CustomerSession {
     fn sign_off(&mut self, why: &str) {
         let Some(bound) = &mut self.bound else { return };
         if !std::mem::replace(&mut bound.has_left, true) {
-            tracing::info!(peer = %self.peer.address, system_id = %bound.place.system_id(), "{why}");
+            tracing::info!(peer = %self.peer.address, system_id = %bound.place.began.system_id, "{why}");
             bound.place.leave();
         }
     }
 
     /// Ends the bind from this side.
     fn unbind(&mut self, why: &str) {
-        self.session.unbind(moment(self.gateway.clock.moment()));
+        self.session.unbind(self.gateway.clock.moment());
         self.sign_off(why);
     }
 
     pub(super) fn lost(&mut self, now: Moment) {
-        self.session.connection_lost(moment(now));
+        self.session.connection_lost(now);
         self.session.output().clear();
     }
 
@@ -340,7 +338,7 @@ impl CustomerSession {
             self.lost(now);
             return;
         }
-        self.session.on_deadline(moment(now));
+        self.session.on_deadline(now);
     }
 
     /// Unbinds if the current catalogue would reject the bind.
@@ -359,7 +357,7 @@ impl CustomerSession {
 
     fn next_wake(&self) -> Moment {
         let now = self.gateway.clock.moment();
-        let session_at = self.session.next_deadline().map(|at| Moment(at.0));
+        let session_at = self.session.next_deadline();
         let reading_at = self.bound.as_ref().and_then(|bound| bound.submit_rate.paused_until(now));
         let delivering_at =
             self.bound.as_ref().and_then(|bound| bound.report_delivery.as_ref()?.paused_until(now));
@@ -369,7 +367,7 @@ impl CustomerSession {
 
     /// Returns undelivered reports to the store and frees the bind slot.
     async fn leave(&mut self) {
-        self.session.connection_lost(moment(self.gateway.clock.moment()));
+        self.session.connection_lost(self.gateway.clock.moment());
         self.turn();
         self.taking = None;
         if let Some(Bound { report_delivery: Some(mut report_delivery), .. }) = self.bound.take() {
@@ -383,8 +381,4 @@ async fn ordered(bound: Option<&Bound>) -> Order {
         Some(bound) => bound.place.ordered().await,
         None => std::future::pending().await,
     }
-}
-
-fn moment(moment: Moment) -> hermod_smpp::Moment {
-    hermod_smpp::Moment(moment.0)
 }

@@ -3,7 +3,7 @@
 //! durable.
 
 use super::submit_log::Submit;
-use super::{CustomerSession, Work, moment};
+use super::{CustomerSession, Work};
 use crate::app::{self, Caller, Submitted};
 use crate::edges::smpp::bind::{AcceptedBind, BindRejection};
 use crate::edges::smpp::command_status::{in_version, status_of};
@@ -260,7 +260,7 @@ impl CustomerSession {
             RequestOutcome::Unknown(header) => {
                 tracing::warn!("Unbinding: it is not known whether a message was accepted");
                 self.unbind("Unbinding, the outcome of a submit is not known");
-                let forgotten = self.session.forget(header, moment(self.gateway.clock.moment()));
+                let forgotten = self.session.forget(header, self.gateway.clock.moment());
                 note_unanswered(forgotten);
             }
             RequestOutcome::Nothing => {}
@@ -268,7 +268,7 @@ impl CustomerSession {
     }
 
     fn answer(&mut self, header: Header, pdu: &Pdu<'_>) {
-        let sent = self.session.respond(header, pdu, moment(self.gateway.clock.moment()));
+        let sent = self.session.respond(header, pdu, self.gateway.clock.moment());
         note_unanswered(sent);
     }
 
@@ -283,7 +283,7 @@ impl CustomerSession {
                 .place
                 .failed(format!("{} was rejected with {status}", header.command), self.gateway.clock.now());
         }
-        let sent = self.session.reject(header, status, moment(self.gateway.clock.moment()));
+        let sent = self.session.reject(header, status, self.gateway.clock.moment());
         note_unanswered(sent);
     }
 

@@ -12,7 +12,7 @@ impl CustomerSession {
     fn receive(&mut self, pdu: &Pdu<'_>, sequence: u32) {
         let mut octets = BytesMut::new();
         encode(pdu, CommandStatus::OK, sequence, &mut octets).unwrap();
-        self.session.receive(&octets, moment(self.gateway.clock.moment()));
+        self.session.receive(&octets, self.gateway.clock.moment());
         self.turn();
     }
 

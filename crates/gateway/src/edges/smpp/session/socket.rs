@@ -1,13 +1,19 @@
-//! Reading and writing of a bound session, as the socket is ready and the limits of the session permit.
+//! Reading and writing of a session, as the socket is ready and the limits of the session permit. A session has no buffer of its
+//! own to read into: there are many idle ones, and each should cost little memory.
 
-use super::wire::BindSocket;
-use super::{Bound, moment};
+use super::Bound;
 use crate::gateway::Gateway;
+use bytes::Buf;
 use hermod_smpp::Session;
 use hermod_store::ReportId;
 use std::future::poll_fn;
-use std::task::Poll;
-use tokio::io::{AsyncRead, AsyncWrite};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Octets read at a time, into a buffer on the stack.
+const READ_BYTES: usize = 16 * 1024;
 
 /// What happened on the socket.
 pub(super) enum SocketEvent {
@@ -16,9 +22,10 @@ pub(super) enum SocketEvent {
     Gone,
 }
 
-/// Reads or writes, as the socket is ready. Does not read while the session is at its limit.
-pub(super) async fn on_wire<S>(
-    wire: &mut BindSocket<S>,
+/// Reads or writes, as the socket is ready. Does not read while the session is at its limit. Cancel-safe: unwritten octets stay
+/// at the front of the session's output.
+pub(super) async fn on_socket<S>(
+    socket: &mut S,
     session: &mut Session<ReportId>,
     gateway: &Gateway,
     is_open: bool,
@@ -28,19 +35,27 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     poll_fn(|context| {
-        if let Poll::Ready(written) = wire.poll_write(context, session.output()) {
-            return Poll::Ready(written.map_or(SocketEvent::Gone, |()| SocketEvent::Written));
+        let output = session.output();
+        if !output.is_empty()
+            && let Poll::Ready(written) = Pin::new(&mut *socket).poll_write(context, output)
+        {
+            let written = written.unwrap_or(0);
+            output.advance(written);
+            return Poll::Ready(if written > 0 { SocketEvent::Written } else { SocketEvent::Gone });
         }
         let now = gateway.clock.moment();
         let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
         if !is_open || is_paused || !session.may_read() {
             return Poll::Pending;
         }
-        match wire.poll_read(context, |octets| session.receive(octets, moment(now))) {
-            Poll::Ready(Ok(length)) if length > 0 => Poll::Ready(SocketEvent::Read),
-            Poll::Ready(_) => Poll::Ready(SocketEvent::Gone),
-            Poll::Pending => Poll::Pending,
+        let mut octets = [MaybeUninit::uninit(); READ_BYTES];
+        let mut read = ReadBuf::uninit(&mut octets);
+        let is_read = ready!(Pin::new(&mut *socket).poll_read(context, &mut read)).is_ok();
+        if !is_read || read.filled().is_empty() {
+            return Poll::Ready(SocketEvent::Gone);
         }
+        session.receive(read.filled(), now);
+        Poll::Ready(SocketEvent::Read)
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! Ends a session when the gateway stops. It delivers nothing more and serves the client until the client has responded to
 //! what was delivered: a response after the end would be lost, and the receipt delivered again. Then it unbinds.
 
-use super::{CustomerSession, moment};
+use super::CustomerSession;
 use crate::clock::Moment;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::SessionState;
@@ -23,7 +23,7 @@ impl CustomerSession {
         self.taking = None;
         if stage == StopStage::AtOnce {
             // Rejects a bind in progress; has no effect on a bound session.
-            let _ = self.session.reject_bind(CommandStatus::BINDFAIL, moment(now));
+            let _ = self.session.reject_bind(CommandStatus::BINDFAIL, now);
         }
     }
 

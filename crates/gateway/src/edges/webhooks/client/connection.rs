@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -93,13 +93,13 @@ pub(in super::super) struct Pool(Mutex<Vec<ReceiverConnection>>);
 impl Pool {
     /// Takes the most recently used connection, so that the others can expire.
     pub(super) fn take(&self, now: Moment) -> Option<ReceiverConnection> {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         kept.retain(|connection| connection.is_usable(now));
         kept.pop()
     }
 
     pub(super) fn put(&self, connection: ReceiverConnection, now: Moment) {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         // There are never more than concurrent posts.
         if connection.is_usable(now) && kept.len() < usize::try_from(POSTS_MAX).unwrap_or(usize::MAX) {
             kept.push(connection);
@@ -107,10 +107,6 @@ impl Pool {
     }
 
     pub(in super::super) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<ReceiverConnection>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().is_empty()
     }
 }

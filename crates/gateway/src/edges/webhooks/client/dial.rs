@@ -3,7 +3,7 @@
 
 use super::WebhookClient;
 use crate::clock::Moment;
-use crate::stream::{Stream, connect_wait, tune};
+use crate::stream::{Stream, connect_any};
 use crate::tls;
 use hermod_domain::webhook::url::{Host, UrlRefusal, WebhookUrl};
 use std::net::{IpAddr, SocketAddr};
@@ -26,9 +26,7 @@ impl WebhookClient {
         let until = self.clock.moment().plus(self.connect_max);
         tokio::select! {
             dialled = self.dial_until(url, doubtful, until) => dialled,
-            () = self.clock.sleep_until(until) => {
-                Err(format!("connecting to {} timed out after {} s", url.authority, self.connect_max.as_secs_f32()))
-            }
+            () = self.clock.sleep_until(until) => Err(self.late(url)),
         }
     }
 
@@ -47,7 +45,7 @@ impl WebhookClient {
             .map_err(|error| format!("the TLS handshake with {} failed: {error}", url.authority))
     }
 
-    /// Resolves a host. Fails if any of its addresses is forbidden.
+    /// Resolves a host.
     async fn addresses_of(&self, host: &Host, doubtful: bool) -> Result<Vec<IpAddr>, String> {
         let found = match host {
             Host::Address(address) => vec![*address],
@@ -59,36 +57,30 @@ impl WebhookClient {
         if found.is_empty() {
             return Err("the name has no address".to_owned());
         }
-        for address in &found {
-            self.rules.check_address(*address).map_err(|refusal| forbidden(host, refusal))?;
-        }
         Ok(found)
     }
 
+    /// Fails if any of the addresses is forbidden. No other code connects.
     async fn connect(
         &self,
         addresses: &[IpAddr],
         url: &WebhookUrl,
         until: Moment,
     ) -> Result<TcpStream, String> {
-        let mut failed = String::new();
-        let count = addresses.len().min(ADDRESSES_MAX);
-        for (place, address) in addresses.iter().take(count).enumerate() {
-            // Checked again here, so that no code path connects to an unchecked address.
+        for address in addresses {
             self.rules.check_address(*address).map_err(|refusal| forbidden(&url.host, refusal))?;
-            // An address that never answers must not use up the time of the next ones.
-            let share = connect_wait(self.clock.moment(), until, count - place);
-            failed = tokio::select! {
-                connected = TcpStream::connect(SocketAddr::new(*address, url.port)) => match connected.and_then(|stream| tune(stream, USER_TIMEOUT)) {
-                    Ok(stream) => return Ok(stream),
-                    Err(error) => format!("{} cannot be reached: {error}", url.authority),
-                },
-                () = self.clock.sleep(share) => {
-                    format!("connecting to {} timed out after {} s", url.authority, self.connect_max.as_secs_f32())
-                }
-            };
         }
-        Err(failed)
+        let tried = addresses.iter().take(ADDRESSES_MAX).map(|address| SocketAddr::new(*address, url.port));
+        let tried: Vec<SocketAddr> = tried.collect();
+        let connected = connect_any(&self.clock, &tried, until, USER_TIMEOUT).await;
+        connected.map_err(|failed| match failed {
+            Some(error) => format!("{} cannot be reached: {error}", url.authority),
+            None => self.late(url),
+        })
+    }
+
+    fn late(&self, url: &WebhookUrl) -> String {
+        format!("connecting to {} timed out after {} s", url.authority, self.connect_max.as_secs_f32())
     }
 
     /// Returns the TLS configuration, made on first use because reading the authorities is slow. A failure is retried
@@ -106,12 +98,7 @@ impl WebhookClient {
             );
             "the gateway cannot read its certificate authorities".to_owned()
         })?;
-        let config = ClientConfig::builder_with_provider(tls::provider())
-            .with_protocol_versions(&tls::VERSIONS)
-            .expect("ring has both versions")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let config = Arc::new(config);
+        let config = Arc::new(tls::client_config(roots));
         if all {
             // A concurrent call may have set the same.
             let _ = self.tls.set(config.clone());

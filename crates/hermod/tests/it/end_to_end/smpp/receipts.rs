@@ -4,6 +4,8 @@ use super::provision_alice_smpp;
 use crate::real_time::wait_until;
 use crate::scenario::{Esme, Scenario, message};
 use crate::store_access::is_embedded;
+use hermod_operator::author::{Acting, Author};
+use hermod_operator::restore::{self, CancelRequest};
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, CommandStatus, SubmitSm, VERSION_3_3};
 use std::time::Duration;
@@ -26,6 +28,25 @@ async fn receipts_of_a_transmitter_go_to_the_receiver_of_its_connection() {
     transmitter.assert_nothing_received().await;
     assert_eq!(receiver.try_submit(message("wrong way")).await, Err(CommandStatus::INVBNDSTS));
     drop((receiver, transmitter));
+    s.end().await;
+}
+
+#[tokio::test]
+async fn receipt_that_is_made_while_the_gateway_is_held_is_sent_after_the_release() {
+    let s = Scenario::without_carrier().await;
+    provision_alice_smpp(&s, "").await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
+    let id = alice.submit(message("cancelled")).await;
+    alice.assert_nothing_received().await;
+    s.hold().await;
+    let operator = Acting { gateway: s.gateway().clone(), author: Author::operator(None) };
+    let cancelled = restore::cancel(&operator, CancelRequest::default()).await.expect("it is held");
+    assert_eq!(cancelled.cancelled, 1);
+    alice.assert_nothing_received().await;
+    s.release().await;
+    let receipt = alice.take_receipt().await;
+    assert_eq!((receipt.get("id"), receipt.get("stat")), (id.as_str(), "REJECTD"));
+    drop(alice);
     s.end().await;
 }
 

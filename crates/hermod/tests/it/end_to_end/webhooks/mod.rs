@@ -3,6 +3,7 @@
 
 mod alarm;
 mod content;
+mod held;
 mod hostile_receivers;
 mod mo;
 mod retries;

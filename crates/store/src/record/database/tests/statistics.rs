@@ -104,6 +104,38 @@ fn figures_of_each_currency_are_those_of_its_accounts() {
 }
 
 #[test]
+fn figures_by_currency_of_many_accounts_are_those_of_all_messages() {
+    const ACCOUNTS: u32 = 3_000;
+    let all = messages(u64::from(ACCOUNTS));
+    let of_accounts = all.into_iter().zip(1..).map(|(mut filled, number)| {
+        filled.message.account = account(number);
+        filled
+    });
+    let all: Vec<FilledMessage> = of_accounts.collect();
+    let mut filled = Filled::new();
+    filled.add(&all[..1_000], &[]);
+    filled.fold();
+    // Most figures are in memory still.
+    filled.add(&all[1_000..], &[]);
+    let codes = ["EUR", "USD", "CHF"].map(|code| code.parse::<Currency>().unwrap());
+    let currencies: Currencies = (1..=ACCOUNTS).map(|of| (account(of), codes[(of % 3) as usize])).collect();
+    for by in [Dimension::All, Dimension::Country, Dimension::Carrier] {
+        let query = query(Resolution::Day, by, None, 300);
+        let mut expect: BTreeMap<(Timestamp, Value, Option<Currency>), Figures> = BTreeMap::new();
+        for one in &all {
+            let currency = currencies.get(&one.message.account).copied();
+            for row in expected(std::slice::from_ref(one), Scope::All, &query) {
+                expect.entry((row.start, row.value, currency)).or_default().add(&row.figures);
+            }
+        }
+        let (connection, collected) = filled.reader();
+        let rows = statistics_by_currency(&connection, &collected, &query, &currencies).unwrap();
+        let rows = rows.into_iter().map(|(row, currency)| ((row.start, row.value, currency), row.figures));
+        assert_eq!(rows.collect::<BTreeMap<_, _>>(), expect, "{query:?}");
+    }
+}
+
+#[test]
 fn figures_of_accounts_are_added_up_in_their_order() {
     let all = messages(600);
     let mut filled = Filled::new();
