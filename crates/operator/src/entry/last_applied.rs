@@ -30,9 +30,10 @@ impl AppliedEntry {
     pub(crate) const REMOVED: AppliedEntry = AppliedEntry { removed: true, fields: BTreeMap::new() };
 }
 
-/// All applied entries, and those that a plan changes.
+/// All applied entries, and those that a plan changes. The default is of a request, which has no earlier file and becomes none.
 #[derive(Debug, Default)]
 pub(crate) struct LastApplied {
+    is_of_file: bool,
     entries: BTreeMap<(Kind, String), AppliedEntry>,
     changed: Vec<(Kind, String)>,
 }
@@ -50,7 +51,11 @@ impl LastApplied {
             })?;
             entries.insert((known, name), entry);
         }
-        Ok(LastApplied { entries, changed: Vec::new() })
+        Ok(LastApplied { is_of_file: true, entries, changed: Vec::new() })
+    }
+
+    pub(crate) const fn is_of_file(&self) -> bool {
+        self.is_of_file
     }
 
     pub(crate) fn of(&self, kind: Kind, name: &str) -> Option<&AppliedEntry> {
@@ -58,6 +63,9 @@ impl LastApplied {
     }
 
     pub(crate) fn remember(&mut self, kind: Kind, name: &str, entry: AppliedEntry) {
+        if !self.is_of_file {
+            return;
+        }
         let place = (kind, name.to_owned());
         if self.entries.get(&place) != Some(&entry) {
             self.entries.insert(place.clone(), entry);
@@ -67,7 +75,7 @@ impl LastApplied {
 
     /// Returns the rows to store in the transaction of the change.
     pub(crate) fn into_rows(self) -> Vec<ProvisionedRow> {
-        let LastApplied { entries, changed } = self;
+        let LastApplied { entries, changed, .. } = self;
         let row = |place: &(Kind, String)| ProvisionedRow {
             kind: place.0.as_str().to_owned(),
             name: place.1.clone(),

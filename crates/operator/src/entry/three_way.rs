@@ -20,9 +20,9 @@ struct Said<'w, T> {
 
 /// The result of comparing a stored entry.
 struct Comparison {
-    /// The stored fields, with those that the file changed.
-    merged: Map<String, Value>,
-    applied: Vec<String>,
+    stored: Map<String, Value>,
+    /// The fields that the file changes, with their values; `None` removes one.
+    applied: Vec<(String, Option<Value>)>,
     left: Vec<FieldLeft>,
     applies_secret: bool,
 }
@@ -47,18 +47,19 @@ impl Draft<'_> {
             }
             let number = self.number(T::KIND, &name);
             let document = wanted.document(self, None)?;
-            self.remember(&name, &said, mentioned, &[], &document, last);
+            self.remember(&name, &said, mentioned, &[], (&document, None), last);
             self.write::<T>(name, number, None, &document, Vec::new());
             return Ok(());
         };
-        let Comparison { merged, applied, left, applies_secret } =
+        let Comparison { stored, applied, left, applies_secret } =
             self.compare(&said, mentioned, &before, &last);
-        let document = if applied.is_empty() && !applies_secret {
-            before.clone()
+        let (document, stored) = if applied.is_empty() && !applies_secret {
+            (before.clone(), Some(stored))
         } else {
-            self.read_entry(wanted, merged, applies_secret)?.document(self, Some(&before))?
+            let merged = merge(stored, applied);
+            (self.read_entry(wanted, merged, applies_secret)?.document(self, Some(&before))?, None)
         };
-        self.remember(&name, &said, mentioned, &left, &document, last);
+        self.remember(&name, &said, mentioned, &left, (&document, stored), last);
         let number = self.number(T::KIND, &name);
         self.write::<T>(name, number, Some(before), &document, left);
         Ok(())
@@ -87,31 +88,25 @@ impl Draft<'_> {
     ) -> Comparison {
         let Said { wanted, fields } = said;
         let stored = documents::fields(&T::shown(&wanted.name(), before.clone(), self.names()));
-        let mut comparison = Comparison {
-            merged: stored.clone(),
-            applied: Vec::new(),
-            left: Vec::new(),
-            applies_secret: false,
-        };
+        let (mut applied, mut left, mut applies_secret) = (Vec::new(), Vec::new(), false);
         for field in mentioned.iter().filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
             let is_secret = T::SECRET == Some(field.as_str());
             if self.force || !self.says_as_before(said, field, last) {
-                match fields.get(field) {
-                    _ if is_secret => comparison.applies_secret = wanted.secret().is_some(),
-                    Some(value) => drop(comparison.merged.insert(field.clone(), value.clone())),
-                    None => drop(comparison.merged.remove(field)),
+                if is_secret {
+                    applies_secret = wanted.secret().is_some();
+                } else if fields.get(field) != stored.get(field) {
+                    applied.push((field.clone(), fields.get(field).cloned()));
                 }
-                comparison.applied.push(field.clone());
                 continue;
             }
             let now = if is_secret { T::kept_secret(before) } else { value_of(&stored, field) };
             if last.fields.get(field).is_some_and(|last| last.stored != now) {
                 let (stored, file) =
                     if is_secret { (hidden(), hidden()) } else { (now, value_of(fields, field)) };
-                comparison.left.push(FieldLeft { field: field.clone(), stored, file });
+                left.push(FieldLeft { field: field.clone(), stored, file });
             }
         }
-        comparison
+        Comparison { stored, applied, left, applies_secret }
     }
 
     /// Whether a field of the file is the same as when it was last applied.
@@ -147,18 +142,23 @@ impl Draft<'_> {
         read.map_err(|error| ProvisionRefusal::about(&what, error.to_string()))
     }
 
-    /// Records the file's values and the stored values of the applied fields, over what it said when it was last applied.
+    /// Records the file's values and the stored values of the applied fields, over what it said when it was last applied. What a
+    /// request says is not recorded. `stored`: the fields of the document, where they are known.
     fn remember<T: FileEntry>(
         &mut self,
         name: &str,
         said: &Said<'_, T>,
         mentioned: &Mentioned,
         left: &[FieldLeft],
-        document: &T::Document,
+        (document, stored): (&T::Document, Option<Map<String, Value>>),
         last: AppliedEntry,
     ) {
+        if !self.last_applied.is_of_file() {
+            return;
+        }
         let Said { wanted, fields } = said;
-        let stored = documents::fields(&T::shown(name, document.clone(), self.names()));
+        let stored = stored
+            .unwrap_or_else(|| documents::fields(&T::shown(name, document.clone(), self.names())));
         let mut entry = AppliedEntry { removed: false, ..last };
         let brought = mentioned.iter().filter(|field| !left.iter().any(|left| left.field == **field));
         for field in brought.filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
@@ -184,6 +184,16 @@ impl Draft<'_> {
     fn leave_entry(&mut self, kind: Kind, name: String) {
         self.changes.push(Change::of(kind, name, Effect::Left));
     }
+}
+
+fn merge(mut fields: Map<String, Value>, applied: Vec<(String, Option<Value>)>) -> Map<String, Value> {
+    for (field, value) in applied {
+        match value {
+            Some(value) => drop(fields.insert(field, value)),
+            None => drop(fields.remove(&field)),
+        }
+    }
+    fields
 }
 
 fn value_of(fields: &Map<String, Value>, field: &str) -> Value {

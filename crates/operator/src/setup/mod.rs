@@ -51,8 +51,7 @@ pub fn prepare_over(
     wanted: &WantedSetup,
     now: Timestamp,
 ) -> ProvisionResult<Plan> {
-    let plan = plan(wanted, (rows, uses), LastApplied::default(), pepper, now)?;
-    Ok(Plan { provisioned: Vec::new(), ..plan })
+    plan(wanted, (rows, uses), LastApplied::default(), pepper, now)
 }
 
 pub async fn apply(
