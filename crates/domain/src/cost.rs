@@ -3,7 +3,7 @@
 
 use crate::area::{Area, AreaTable};
 use crate::dated::{Dated, VersionRefusal, Versions};
-use crate::ids::CarrierId;
+use crate::ids::{CarrierId, CostId};
 use crate::money::{Currency, Money};
 use crate::numbers::Destination;
 use crate::phone::Msisdn;
@@ -38,6 +38,8 @@ pub struct CostTerms {
     pub per_part: Money,
     pub currency: Currency,
     pub basis: CostBasis,
+    /// The entry that says so.
+    pub entry: CostId,
 }
 
 /// The terms for an area and a kind of sender; `None` closes the destination.
@@ -132,9 +134,25 @@ impl Costs {
             })
         })
     }
+
+    /// Returns the cost that an entry says, with its carrier; none if it says none or does not exist. Looks at every cost.
+    pub fn said_by(&self, entry: CostId) -> Option<(CarrierId, FoundCost<'_>)> {
+        let is_its = |terms: &&Dated<CarrierTerms>| terms.value.is_some_and(|terms| terms.entry == entry);
+        self.0.iter().find_map(|(carrier, areas)| {
+            areas.entries().find_map(|(area, costs)| {
+                BySender::KINDS.into_iter().find_map(|sender_kind| {
+                    let terms = costs.of(sender_kind).iter().find(is_its)?;
+                    Some((*carrier, FoundCost { area, sender_kind, terms }))
+                })
+            })
+        })
+    }
 }
 
 impl BySender {
+    const KINDS: [Option<SenderClass>; 3] =
+        [None, Some(SenderClass::Alphanumeric), Some(SenderClass::Number)];
+
     const fn of(&self, sender: Option<SenderClass>) -> &Versions<CarrierTerms> {
         match sender {
             None => &self.any,

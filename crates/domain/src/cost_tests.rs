@@ -18,7 +18,8 @@ fn cost(carrier: CarrierId, area: &str, sender_kind: Option<SenderClass>, amount
         Err(_) => Area::Country(area.parse().unwrap()),
     };
     let currency = Currency::parse("EUR").unwrap();
-    let terms = |per_part| CostTerms { per_part, currency, basis: CostBasis::Submit };
+    let entry = CostId::new(7);
+    let terms = |per_part| CostTerms { per_part, currency, basis: CostBasis::Submit, entry };
     let value = Money::parse(amount).ok().map(terms);
     CarrierCost { carrier, area, sender_kind, terms: Dated { from: Timestamp::EPOCH, until: None, value } }
 }

@@ -68,6 +68,10 @@ id!(
     PriceListId
 );
 id!(
+    /// An entry with a carrier's cost.
+    CostId
+);
+id!(
     /// A sender ID registered for an account.
     SenderId
 );

@@ -12,6 +12,7 @@ mod text_form;
 pub mod adaptive_rate;
 pub mod area;
 pub mod audit;
+pub mod believed_cost;
 pub mod block;
 pub mod carrier;
 pub mod catalogue;

@@ -2,6 +2,7 @@
 //! and route, in the order that decides which refusal a customer gets. What only the store knows (idempotency keys,
 //! opt-outs, approved reviews, daily totals, the balance) is checked there, in the same order.
 
+use crate::believed_cost::BelievedCost;
 use crate::carrier::{DefaultAlphabet, Health, Profile};
 use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStatus};
 use crate::ids::{CarrierId, RouteId};
@@ -32,6 +33,8 @@ pub struct AllowedMessage {
     pub sent: Measure,
     pub cost: Money,
     pub carrier: CarrierId,
+    /// What the carrier is believed to ask; `None` if that is not known.
+    pub carrier_cost: Option<BelievedCost>,
     pub route: RouteId,
     pub choice: CarrierChoice,
     /// Whether the message is sent as one submit_sm, which the carrier splits.
@@ -258,6 +261,7 @@ fn allow(
         sent: if whole { measure } else { measure_for_carrier(submission, text, measure, alphabet) },
         cost,
         carrier,
+        carrier_cost: catalogue.believed_cost(carrier, query, whole, now),
         route: route.id(),
         choice,
         whole,

@@ -128,6 +128,7 @@ fn write(
         alias,
         reference,
         cost: acceptance.cost,
+        carrier_cost: acceptance.carrier_cost,
         expires_at,
         status,
     };

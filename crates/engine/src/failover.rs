@@ -3,6 +3,7 @@
 //! next, and whether the route allows it, is decided by the gateway.
 
 use crate::batch::Batch;
+use crate::carrier_costs::{self, Leaving};
 use crate::entry_uses;
 use crate::ops::{Move, NumberedEntry, TargetCarrier, Usage};
 use crate::progress::{self, Applied, Wait};
@@ -170,9 +171,14 @@ fn move_parts(
     let there = MessageKey { carrier: to.carrier, ..key };
     let in_parts = batch.tables.read()?.message_parts(message);
     let Some(in_parts) = set_aside::if_unreadable(batch, key, in_parts)? else { return Ok(()) };
+    let left = carrier_costs::leaving(batch, key, parts)?;
+    if matches!(left, Leaving::SetAside) {
+        return Ok(());
+    }
     entry_uses::note(batch, NumberedEntry::Carrier(to.carrier), Usage::Message);
     batch.tables.write(PartChange::Move { key, to: to.carrier, due_at });
-    batch.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole: to.whole });
+    let (whole, cost) = (to.whole, to.cost);
+    batch.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole, cost });
     let submits = if to.whole { 1 } else { in_parts };
     if parts.len() != usize::from(submits) {
         set_parts(batch, there, submits)?;
@@ -184,6 +190,7 @@ fn move_parts(
     batch.results.tally.moved += 1;
     let moved = batch.tables.read()?.parts(there)?;
     moved.iter().for_each(|part| batch.state.queues.add(there.into(), part.now.state, 1));
+    carrier_costs::note_move(batch, message, left, to, &moved);
     for PartRow { part, .. } in moved {
         match due_at {
             Some(at) => batch.state.deferred.push(DuePart::new(there, part, at)),

@@ -22,6 +22,7 @@ pub mod read_ahead;
 // MT: from the customer's submit to the carrier's response.
 pub mod accept;
 pub mod cancel;
+pub mod carrier_costs;
 pub mod dispatch;
 pub mod expiry;
 pub mod failover;

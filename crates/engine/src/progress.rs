@@ -3,6 +3,7 @@
 //! DLR code changes to UNKNOWN, and when it ends. All other events write only the row of a part.
 
 use crate::batch::{Batch, ForbiddenEvent, RecentMessage};
+use crate::carrier_costs;
 use crate::ledger;
 use crate::report;
 use crate::set_aside;
@@ -14,7 +15,7 @@ use crate::tables::{
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{
-    self, MessageState, Part, PartEvent, PartState, Progress, StateChange, Transition,
+    self, Billable, MessageState, Part, PartEvent, PartState, Progress, StateChange, Transition,
 };
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -53,12 +54,17 @@ fn jitter(key: MessageKey) -> u32 {
     u32::try_from(mixed >> 32).expect("32 bits are left")
 }
 
+/// What an event did to the money of a message; nothing, unless it ended the message.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct End {
+    refunded: Option<Money>,
+    billable: Billable,
+}
+
 /// The result of writing an applied event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
-    All {
-        refunded: Option<Money>,
-    },
+    All(End),
     /// The row of the message is missing or damaged, so its parts were set aside.
     SetAside,
 }
@@ -82,11 +88,11 @@ pub fn apply(
     match lifecycle::apply(&before, part, event) {
         Transition::Changed(moved) => {
             let written = write(batch, key, part, event, &before, &moved, err, wait, &report_target)?;
-            let Written::All { refunded } = written else { return Ok(Applied::Inactive) };
+            let Written::All(end) = written else { return Ok(Applied::Inactive) };
             if let Some(step) = step {
                 batch.add_step(key.message, part, step);
             }
-            add_state_step(batch, key.message, &before, &moved, err, refunded);
+            add_state_step(batch, key.message, &before, &moved, err, end);
             let unknown = ReportStatus::Final(DlrCode::Unknown);
             let reported = report::status_to_report(event, &before, &moved);
             let repeats = reported == Some(unknown) && was_unknown(batch, key.message, &before)?;
@@ -136,11 +142,11 @@ fn add_state_step(
     before: &Progress,
     StateChange { after, dlr, refund: _ }: &StateChange,
     err: u16,
-    refund: Option<Money>,
+    End { refunded: refund, billable }: End,
 ) {
     let state = after.state;
     let kind = match dlr {
-        Some(code) if state.is_final() => StepKind::Ended { state, code: *code, err, refund },
+        Some(code) if state.is_final() => StepKind::Ended { state, code: *code, err, refund, billable },
         Some(_) | None if state == before.state => return,
         Some(_) | None => StepKind::State(state),
     };
@@ -181,7 +187,7 @@ fn write(
 ) -> Result<Written, TableError> {
     let StateChange { after, dlr, refund: _ } = moved;
     if after.state.is_final() {
-        let written = end(batch, key, moved, err, report_target)?;
+        let written = end(batch, key, (before, event, moved), err, report_target)?;
         if written != Written::SetAside {
             batch.state.queues.ended(key.into(), &before.parts);
         }
@@ -197,15 +203,15 @@ fn write(
         let status = MessageStatus { state: after.state, code, err };
         batch.tables.write(MessageChange::Status { message: key.message, status });
     }
-    Ok(Written::All { refunded: None })
+    Ok(Written::All(End::default()))
 }
 
-/// Ends a message: writes its final status, deletes the rows of its parts, and refunds its cost if the lifecycle
+/// Ends a message: writes its final status and what its carrier can bill, deletes the rows of its parts, and refunds its cost if the lifecycle
 /// says so. Sets the parts aside if the message has no row or its refund overflows the balance.
 fn end(
     batch: &mut Batch<'_>,
     key: MessageKey,
-    moved: &StateChange,
+    (before, event, moved): (&Progress, PartEvent, &StateChange),
     err: u16,
     report_target: &ReportTarget,
 ) -> Result<Written, TableError> {
@@ -219,7 +225,8 @@ fn end(
     let refund = if moved.refund { ledger::plan_refund(batch, key).map(Some) } else { Ok(None) };
     let Some(refund) = set_aside::if_unreadable(batch, key, refund)? else { return Ok(Written::SetAside) };
     let message = key.message;
-    batch.tables.write(MessageChange::End { message, status, settled_at: batch.now });
+    let billable = carrier_costs::billable(batch, message, before, event, &moved.after)?;
+    batch.tables.write(MessageChange::End { message, status, settled_at: batch.now, billable });
     batch.tables.write(PartChange::Delete(key));
     batch.results.tally.settled += 1;
     let refunded = refund.as_ref().map(|refund| refund.cost);
@@ -227,7 +234,7 @@ fn end(
         ledger::refund(batch, key.account, message, refund);
         batch.results.tally.refunded += 1;
     }
-    Ok(Written::All { refunded })
+    Ok(Written::All(End { refunded, billable }))
 }
 
 /// Whether a message has a row. A known report target was read from it.

@@ -2,9 +2,10 @@
 //!
 //! The writer publishes the steps of a batch after its commit. The unusual ones are kept as lines of a timeline.
 
-use crate::ops::{EventId, LinkNumber, ReportId};
+use crate::ops::{EarlierCost, EventId, LinkNumber, ReportId};
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::lifecycle::{Billable, DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::time::Timestamp;
@@ -99,6 +100,11 @@ pub enum StepKind {
         from: CarrierId,
         to: CarrierId,
     },
+    /// A move: what the new carrier is believed to ask, and what the earlier one can bill.
+    CarrierCost {
+        cost: Option<BelievedCost>,
+        earlier: Option<Box<EarlierCost>>,
+    },
     Receipt {
         carrier: CarrierId,
         verdict: DeliveryOutcome,
@@ -148,6 +154,8 @@ pub enum StepKind {
         err: u16,
         /// What was refunded.
         refund: Option<Money>,
+        /// What its carrier can bill.
+        billable: Billable,
     },
     /// The customer answered a report with this `command_status`.
     ReportAnswered {
@@ -229,6 +237,7 @@ impl StepKind {
             | StepKind::CarrierAccepted { .. }
             | StepKind::Throttled { .. }
             | StepKind::Rejected { .. }
+            | StepKind::CarrierCost { .. }
             | StepKind::Receipt { .. }
             | StepKind::Expired
             | StepKind::Reported { .. }

@@ -2,14 +2,15 @@
 //! read from it.
 
 use crate::author::Acting;
-use crate::entry::names::of_route;
+use crate::entry::names::{cost_name, of_route};
 use crate::find::{carrier_name, find_account};
 use crate::http::routes::{Routes, doc};
 use crate::input::{invalid, time};
 use crate::refusal::Result;
 use hermod_domain::catalogue::Catalogue;
+use hermod_domain::cost::CostTerms;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
-use hermod_domain::money::Currency;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
@@ -94,6 +95,24 @@ impl Names {
     /// Returns the currency of an account that exists.
     pub(crate) fn known_currency(&self, id: AccountId) -> Option<Currency> {
         self.0.account(id).map(|view| view.account.currency)
+    }
+
+    /// Returns the name of the entry with a cost of a carrier; none if it does not say the same any more.
+    pub(crate) fn cost_entry(&self, carrier: CarrierId, terms: &CostTerms) -> Option<String> {
+        let (of_carrier, found) = self.0.costs().said_by(terms.entry)?;
+        let says_the_same = of_carrier == carrier && found.terms.value == Some(*terms);
+        says_the_same.then(|| cost_name(&self.carrier(carrier), &found))
+    }
+
+    /// Converts an amount at the exchange rate of a time.
+    pub(crate) fn convert(
+        &self,
+        amount: Money,
+        from: Currency,
+        to: Currency,
+        at: Timestamp,
+    ) -> Option<Money> {
+        self.0.exchange_rates().convert(amount, from, to, at)
     }
 
     /// Returns the currency of each account.

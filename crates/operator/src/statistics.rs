@@ -10,12 +10,12 @@ use crate::record::{ERRORS, Names, RecordView, end_or_now, range_of, scope_of, w
 use crate::refusal::Result;
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::money::Currency;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
-    Dimension, Figures, Resolution, Scope, StatisticRow, StatisticsQuery as RecordQuery, Value,
+    CostSum, Dimension, Figures, Resolution, Scope, StatisticRow, StatisticsQuery as RecordQuery, Value,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,16 +92,39 @@ pub struct StatisticView {
     pub p50_ms: Option<u64>,
     /// 95 of 100 were.
     pub p95_ms: Option<u64>,
+    /// What is due to carriers for messages that have ended and whose cost is known, by the currency of the costs.
+    #[serde(default)]
+    pub costs: Vec<DueCostView>,
+    /// What remains of what the customers paid for these messages, in `currency`, at the exchange rates of the intervals; null without
+    /// costs, without a currency and without an exchange rate.
+    #[serde(default)]
+    pub margin: Option<Amount>,
+}
+
+/// What is due to carriers in one currency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DueCostView {
+    #[schema(examples("EUR"))]
+    pub currency: String,
+    pub due: Amount,
+    /// Messages that the last carrier whose cost is known asks for in this currency.
+    pub messages: u64,
 }
 
 impl StatisticView {
-    /// `currency`: that of all accounts that the figures are of.
+    /// `currency`: that of all accounts that the figures are of, and of the margin.
     pub fn new(
         start: Option<Timestamp>,
         value: Option<String>,
         figures: &Figures,
         currency: Option<Currency>,
+        margin: Option<Money>,
     ) -> StatisticView {
+        let due = |(currency, CostSum { messages, due, revenue: _ }): (Currency, CostSum)| DueCostView {
+            currency: currency.to_string(),
+            due: Amount(due),
+            messages,
+        };
         let amount = |money| currency.map(|_| Amount(money));
         StatisticView {
             start: start.map(Timestamp::to_iso),
@@ -119,6 +142,8 @@ impl StatisticView {
             refunded: amount(figures.refunded),
             p50_ms: figures.times.quantile(0.5).map(whole_ms),
             p95_ms: figures.times.quantile(0.95).map(whole_ms),
+            costs: figures.costs.iter().map(due).collect(),
+            margin: margin.map(Amount),
         }
     }
 }
@@ -282,23 +307,60 @@ impl Labels {
         value: &Value,
         figures: &Figures,
         currency: Option<Currency>,
+        margin: Option<Money>,
     ) -> StatisticView {
-        StatisticView::new(start, value_text(&self.names, self.by, value), figures, currency)
+        StatisticView::new(start, value_text(&self.names, self.by, value), figures, currency, margin)
+    }
+
+    /// Returns what remains of the revenue of an interval, in the currency of its accounts.
+    fn margin(&self, (row, currency): &CurrencyRow) -> Option<Money> {
+        let to = (*currency)?;
+        row.figures.costs.margin(|amount, from| self.names.convert(amount, from, to, row.start))
     }
 }
 
-fn row_view(labels: &Labels, (row, currency): &CurrencyRow) -> StatisticView {
-    labels.view(Some(row.start), &row.value, &row.figures, *currency)
+fn row_view(labels: &Labels, both: &CurrencyRow) -> StatisticView {
+    let (row, currency) = both;
+    labels.view(Some(row.start), &row.value, &row.figures, *currency, labels.margin(both))
+}
+
+/// Intervals that are added up: the exchange rates of their margins may differ.
+#[derive(Default)]
+struct Sum {
+    figures: Figures,
+    margin: Money,
+    /// The margin of an interval with costs is not known.
+    lacks_margin: bool,
+}
+
+impl Sum {
+    fn add(&mut self, figures: &Figures, margin: Option<Money>) {
+        self.figures.add(figures);
+        match margin.map(|margin| self.margin.checked_add(margin)) {
+            Some(Some(sum)) => self.margin = sum,
+            None if figures.costs.is_empty() => {}
+            Some(None) | None => self.lacks_margin = true,
+        }
+    }
+
+    fn margin(&self) -> Option<Money> {
+        (!self.lacks_margin && !self.figures.costs.is_empty()).then_some(self.margin)
+    }
 }
 
 fn added_up(labels: &Labels, rows: Vec<CurrencyRow>) -> Vec<StatisticView> {
-    let mut sums: BTreeMap<(Value, Option<Currency>), Figures> = BTreeMap::new();
-    for (row, currency) in rows {
-        sums.entry((row.value, currency)).or_default().add(&row.figures);
+    let mut sums: BTreeMap<(Value, Option<Currency>), Sum> = BTreeMap::new();
+    for row in rows {
+        let margin = labels.margin(&row);
+        let (row, currency) = row;
+        sums.entry((row.value, currency)).or_default().add(&row.figures, margin);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, figures)| std::cmp::Reverse((figures.accepted, figures.refused)));
-    sums.iter().map(|((value, currency), figures)| labels.view(None, value, figures, *currency)).collect()
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse((sum.figures.accepted, sum.figures.refused)));
+    let view = |((value, currency), sum): &((Value, Option<Currency>), Sum)| {
+        labels.view(None, value, &sum.figures, *currency, sum.margin())
+    };
+    sums.iter().map(view).collect()
 }
 
 fn value_text(names: &Names, by: Dimension, value: &Value) -> Option<String> {
@@ -345,7 +407,7 @@ impl Pages for StatisticPages {
     }
 }
 
-const STATISTIC_HEADINGS: [&str; 15] = [
+const STATISTIC_HEADINGS: [&str; 17] = [
     "start",
     "value",
     "accepted",
@@ -361,9 +423,12 @@ const STATISTIC_HEADINGS: [&str; 15] = [
     "currency",
     "p50_ms",
     "p95_ms",
+    "costs",
+    "margin",
 ];
 
 fn push_statistic(csv: &mut String, row: &StatisticView) {
+    let costs = costs_text(&row.costs);
     let cells = [
         Cell::text(row.start.as_ref()),
         Cell::text(row.value.as_ref()),
@@ -380,8 +445,16 @@ fn push_statistic(csv: &mut String, row: &StatisticView) {
         Cell::text(row.currency.as_ref()),
         Cell::number(row.p50_ms),
         Cell::number(row.p95_ms),
+        Cell::Text(&costs),
+        Cell::number(row.margin),
     ];
     push_row(csv, &cells);
+}
+
+/// Returns the costs of each currency in one text, such as `1.16 EUR, 0.2 USD`.
+pub fn costs_text(costs: &[DueCostView]) -> String {
+    let texts: Vec<String> = costs.iter().map(|cost| format!("{} {}", cost.due, cost.currency)).collect();
+    texts.join(", ")
 }
 
 pub(crate) fn routes(routes: &mut Routes) {

@@ -1,7 +1,7 @@
 //! Reads the setup from its rows: one JSON document per entry, by kind, id and name.
 
 use hermod_domain::catalogue::{Catalogue, CatalogueError, Documents};
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PriceListId, RouteId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, CostId, PriceListId, RouteId};
 use hermod_engine::ops::CatalogueRow;
 use serde::de::DeserializeOwned;
 
@@ -40,7 +40,7 @@ pub fn read_documents<'a>(
             "route" => documents.routes.push((RouteId::new(id), read_document(row)?)),
             "price" => documents.prices.push(read_document(row)?),
             "price_list" => documents.price_lists.push((PriceListId::new(id), name, read_document(row)?)),
-            "cost" => documents.costs.push(read_document(row)?),
+            "cost" => documents.costs.push((CostId::new(id), read_document(row)?)),
             "exchange_rate" => documents.exchange_rates.push(read_document(row)?),
             "account" => documents.accounts.push((AccountId::new(id), name, read_document(row)?)),
             "sender" => documents.senders.push(read_document(row)?),

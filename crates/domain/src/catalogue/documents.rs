@@ -6,7 +6,7 @@ use crate::carrier::{Draining, Profile};
 use crate::catalogue::{Account, AllowList, ApiKey, OperatorEntry, SmppAccess, User};
 use crate::cost::{CostBasis, SenderClass};
 use crate::exchange::ExchangeRate;
-use crate::ids::{AccountId, CarrierId, ConnectionId, PriceListId, RouteId};
+use crate::ids::{AccountId, CarrierId, ConnectionId, CostId, PriceListId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
 use crate::numbers::{Country, Mcc, Network};
@@ -290,7 +290,7 @@ pub struct Documents {
     pub keys: Vec<(String, ApiKey)>,
     pub prices: Vec<Price>,
     pub price_lists: Vec<(PriceListId, String, PriceListEntry)>,
-    pub costs: Vec<Cost>,
+    pub costs: Vec<(CostId, Cost)>,
     pub exchange_rates: Vec<ExchangeRateEntry>,
     pub routes: Vec<(RouteId, RouteEntry)>,
     pub carriers: Vec<(CarrierId, String, Carrier)>,

@@ -14,15 +14,18 @@ mod users;
 mod webhooks;
 
 use crate::area::Area;
+use crate::believed_cost::BelievedCost;
 use crate::block::{Block, Blocks};
 use crate::carrier::{Profile, ProfileRefusal};
-use crate::cost::{CostRefusal, Costs};
+use crate::cost::{CostRefusal, Costs, SenderClass};
 use crate::exchange::{ExchangeRates, ExchangeRefusal};
 use crate::ids::{AccountId, CarrierId, ConnectionId, PriceListId, RouteId};
 use crate::money::Currency;
 use crate::phone::Msisdn;
 use crate::price::PriceRefusal;
-use crate::route::{Candidate, DuplicateRoute, Route, RouteRefusal, RouteRules, RouteScope, Routes};
+use crate::route::{
+    Candidate, DuplicateRoute, Route, RouteQuery, RouteRefusal, RouteRules, RouteScope, Routes,
+};
 use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
 use crate::time::Timestamp;
@@ -234,6 +237,19 @@ impl Catalogue {
     /// Returns what the carriers ask.
     pub fn costs(&self) -> &Costs {
         &self.costs
+    }
+
+    /// Returns what a carrier is believed to ask for a message; `None` if its cost is not known or the destination is closed.
+    /// `whole`: the carrier splits the message.
+    pub fn believed_cost(
+        &self,
+        carrier: CarrierId,
+        RouteQuery { from, to, destination, .. }: &RouteQuery<'_>,
+        whole: bool,
+        at: Timestamp,
+    ) -> Option<BelievedCost> {
+        let found = self.costs.find(carrier, *to, destination, SenderClass::of(from), at)?;
+        Some(BelievedCost { terms: found.terms.value?, whole })
     }
 
     pub fn exchange_rates(&self) -> &ExchangeRates {

@@ -5,7 +5,7 @@ use crate::area::Area;
 use crate::cost::{CarrierCost, CostTerms, Costs};
 use crate::dated::Dated;
 use crate::exchange::{CurrencyPair, ExchangeRates};
-use crate::ids::{AccountId, CarrierId, PriceListId};
+use crate::ids::{AccountId, CarrierId, CostId, PriceListId};
 use crate::price::{PriceOwner, Prices};
 use crate::time::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -82,15 +82,19 @@ fn prices(owner: PriceOwner, prices: Option<&Vec<&Price>>) -> Result<Prices, Cat
     Ok(Prices::new(owner, entries.collect::<Result<Vec<_>, _>>()?)?)
 }
 
-pub(super) fn costs(entries: &[Cost], carriers: &HashSet<CarrierId>) -> Result<Costs, CatalogueError> {
-    let costs = entries.iter().map(|cost| {
+pub(super) fn costs(
+    entries: &[(CostId, Cost)],
+    carriers: &HashSet<CarrierId>,
+) -> Result<Costs, CatalogueError> {
+    let costs = entries.iter().map(|(entry, cost)| {
         let Cost { carrier, prefix, network, mcc, country, .. } = cost;
         let Cost { sender_kind, per_part, currency, basis, from, until, .. } = cost;
         if !carriers.contains(carrier) {
             return Err(CatalogueError::CostWithoutCarrier { carrier: *carrier });
         }
         let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
-        let value = per_part.map(|per_part| CostTerms { per_part, currency: *currency, basis: *basis });
+        let (currency, basis, entry) = (*currency, *basis, *entry);
+        let value = per_part.map(|per_part| CostTerms { per_part, currency, basis, entry });
         let terms = Dated { from: from.unwrap_or(Timestamp::EPOCH), until: *until, value };
         Ok(CarrierCost { carrier: *carrier, area, sender_kind: *sender_kind, terms })
     });

@@ -5,11 +5,13 @@
 //! message follows from its parts: the first final failure decides, `delivered` means all parts, and a message stays
 //! `queued` until its last part was sent to a carrier.
 
+mod billable;
 mod doubt;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use billable::{Billable, UnknownBillable, billable, submissions};
 pub use doubt::{DoubtPolicy, resend_wait};
 pub use state::{MessageState, PartState, UnknownState};
 
@@ -158,6 +160,10 @@ pub fn apply(before: &Progress, part: PartNo, event: PartEvent) -> Transition {
         return apply_late(event);
     }
     let now = match step_part(was, event) {
+        // Of a part that was presumed sent, one submission without a response is the one that the carrier accepted.
+        PartStep::To(state) if was.state == PartState::Presumed => {
+            Part { state, doubts: was.doubts.saturating_sub(1) }
+        }
         PartStep::To(state) => Part { state, doubts: was.doubts },
         PartStep::Doubt(state) => Part { state, doubts: was.doubts.saturating_add(1) },
         PartStep::Ignored => return Transition::Ignored,

@@ -44,6 +44,7 @@ fn acceptance() -> Acceptance {
         origin: None,
         reply_to: None,
         cost: Money::ZERO,
+        carrier_cost: None,
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),

@@ -1,6 +1,7 @@
 //! A message: everything that accepting it writes, the outcomes of accepting and cancelling it, and its status record.
 
 use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals};
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
 use hermod_domain::money::Money;
@@ -48,6 +49,8 @@ pub struct Acceptance {
     /// numbers that belong to one account.
     pub reply_to: Option<Sender>,
     pub cost: Money,
+    /// What its carrier is believed to ask; none if that is not known.
+    pub carrier_cost: Option<BelievedCost>,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
     pub minimum: Money,

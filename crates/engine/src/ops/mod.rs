@@ -4,6 +4,7 @@
 mod catalogue;
 mod customer_request;
 mod delivery;
+mod earlier_cost;
 mod entry_use;
 mod inbound;
 mod link;
@@ -23,6 +24,7 @@ pub use customer_request::{
     OPEN_CUSTOMER_REQUESTS_MAX,
 };
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
+pub use earlier_cost::EarlierCost;
 pub use entry_use::{EntryRemoved, EntryUse, NumberedEntry, Usage};
 pub use inbound::{
     CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound,

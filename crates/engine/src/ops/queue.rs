@@ -1,5 +1,6 @@
 //! The queues of carriers, moves of messages between carriers, and rows that were set aside because they cannot be read.
 
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -77,6 +78,8 @@ pub struct TargetCarrier {
     /// It takes long messages whole and splits them itself. So the parts of a message may become one `submit_sm` by a
     /// move, and one `submit_sm` several parts.
     pub whole: bool,
+    /// What it is believed to ask for the message; none if that is not known.
+    pub cost: Option<BelievedCost>,
 }
 
 /// A move of a message from one carrier to another.

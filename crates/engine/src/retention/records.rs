@@ -4,7 +4,7 @@
 
 use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
-use crate::ops::{Balance, LedgerKind};
+use crate::ops::{Balance, EarlierCost, LedgerKind};
 use crate::set_aside;
 use crate::tables::{
     AliasRow, CarrierRefusal, MessageExceptionRow, MessageKey, MessageRange, PartChange, Posting,
@@ -158,6 +158,7 @@ fn delete(batch: &Batch<'_>, range: MessageRange) {
     batch.tables.write(PurgeChange::DeleteTimelines(range));
     batch.tables.write(RowChange::<MessageExceptionRow>::delete_in([("message", range.stored())]));
     batch.tables.write(RowChange::<CarrierRefusal>::delete_in([("message", range.stored())]));
+    batch.tables.write(RowChange::<EarlierCost>::delete_in([("message", range.stored())]));
     batch.tables.write(SetAsideChange::Delete(range));
     batch.tables.write(PurgeChange::DeleteMessages(range));
 }

@@ -24,6 +24,7 @@ macro_rules! described_tables {
             CustomerRequest: $crate::ops::CustomerRequest => customer_request,
             Daily: $crate::tables::DayTotalsRow => daily,
             Delivery: $crate::ops::DeliveryRow => delivery,
+            EarlierCost: $crate::ops::EarlierCost => earlier_cost,
             EntryUse: $crate::ops::EntryUse => entry_use,
             GivenUp: $crate::ops::GivenUpReport => given_up,
             Inbound: $crate::tables::InboundRow => inbound,

@@ -2,8 +2,9 @@
 
 use crate::ops::CustomerTlvs;
 use crate::tables::TableError;
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
@@ -39,6 +40,8 @@ pub struct MessageRow {
     /// The concatenation reference of its parts.
     pub reference: u8,
     pub cost: Money,
+    /// What its carrier is believed to ask; none if that is not known.
+    pub carrier_cost: Option<BelievedCost>,
     pub expires_at: Timestamp,
     pub status: MessageStatus,
 }
@@ -51,17 +54,19 @@ pub enum MessageChange {
         message: MessageId,
         status: MessageStatus,
     },
-    /// How a message ended, and when.
+    /// How a message ended, when, and what its carrier can bill.
     End {
         message: MessageId,
         status: MessageStatus,
         settled_at: Timestamp,
+        billable: Billable,
     },
-    /// The carrier of a message, and whether that carrier takes it whole.
+    /// The carrier of a message, whether that carrier takes it whole, and what it is believed to ask.
     Carrier {
         message: MessageId,
         carrier: CarrierId,
         whole: bool,
+        cost: Option<BelievedCost>,
     },
     Expiry {
         message: MessageId,
@@ -111,6 +116,9 @@ pub trait MessageRows {
 
     /// Returns what a message cost.
     fn message_cost(&self, message: MessageId) -> Result<Money, TableError>;
+
+    /// Returns what the carrier of a message is believed to ask.
+    fn message_carrier_cost(&self, message: MessageId) -> Result<Option<BelievedCost>, TableError>;
 
     /// Returns the number of parts that a message's text has.
     fn message_parts(&self, message: MessageId) -> Result<u8, TableError>;

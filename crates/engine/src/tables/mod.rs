@@ -15,6 +15,7 @@ mod columns;
 mod conversations;
 mod delivery_figures;
 mod described;
+mod earlier_costs;
 mod entry_uses;
 mod erasure;
 mod error;
@@ -52,6 +53,7 @@ pub use columns::{Column, ColumnKind, ColumnReader, ColumnValue, OnlyRow, Stored
 pub use conversations::*;
 pub use delivery_figures::*;
 pub use described::{ColumnRange, RowChange, RowChanges, StoredRow, TableDescription};
+pub use earlier_costs::*;
 pub use entry_uses::*;
 pub use erasure::*;
 pub use error::{TableError, Unreadable};
@@ -97,6 +99,7 @@ macro_rules! with_described {
             CustomerRequestRows,
             DayTotalRows,
             DeliveryFigureRows,
+            EarlierCostRows,
             EntryUseRows,
             ErasureRows,
             GivenUpReportRows,

@@ -3,7 +3,7 @@
 use crate::memory::{Dump, MemoryTables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
+use hermod_domain::lifecycle::{Billable, DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
@@ -173,6 +173,7 @@ impl World {
             origin: Some(Arc::new(origin)),
             reply_to: None,
             cost: Money::ZERO,
+            carrier_cost: None,
             credit_limit: Money::ZERO,
             minimum: Money::ZERO,
             daily: DailyLimits::default(),
@@ -210,7 +211,7 @@ impl World {
         let job = self.jobs.first().expect("a part that was given to a link");
         let Job { message, part, account, to, carrier, .. } = *job;
         let (link, other) = if carrier == ACME { (ACME_LINK, OTHER) } else { (OTHER_LINK, ACME) };
-        let otherwise = Some(TargetCarrier { carrier: other, whole: false });
+        let otherwise = Some(TargetCarrier { carrier: other, whole: false, cost: None });
         let record = ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise };
         LinkBatch { responses: vec![record], ..self.link_batch(carrier, link) }
     }
@@ -243,8 +244,9 @@ fn words() -> ReceiptWords {
     ReceiptWords::new(Some(b"DELIVRD"), None)
 }
 
-fn ended(state: MessageState, code: DlrCode, err: u16) -> StepKind {
-    StepKind::Ended { state, code, err, refund: None }
+/// The end of a message of which its carrier can bill this many parts.
+fn ended(state: MessageState, code: DlrCode, err: u16, (submitted, delivered): (u16, u16)) -> StepKind {
+    StepKind::Ended { state, code, err, refund: None, billable: Billable { submitted, delivered } }
 }
 
 const ACCEPTED: StepKind = StepKind::Accepted { account: ACCOUNT, carrier: ACME, parts: 1 };
@@ -266,7 +268,7 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
             StepKind::CarrierAccepted { carrier: ACME, remote: remote("a") },
             StepKind::State(MessageState::Submitted),
             StepKind::Receipt { carrier: ACME, verdict: DeliveryOutcome::Delivered, err: 3, words: words() },
-            ended(MessageState::Delivered, DlrCode::Delivrd, 3),
+            ended(MessageState::Delivered, DlrCode::Delivrd, 3, (1, 1)),
             StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
@@ -286,6 +288,7 @@ fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
         kinds(&steps),
         [
             StepKind::Refused { carrier: ACME, status: 0x45 },
+            StepKind::CarrierCost { cost: None, earlier: None },
             StepKind::FailedOver { from: ACME, to: OTHER },
             StepKind::Sent { carrier: OTHER, link: NUMBER },
         ]
@@ -297,7 +300,7 @@ fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
         kinds(&steps),
         [
             StepKind::Rejected { carrier: OTHER, status: 0x45 },
-            ended(MessageState::Undeliverable, DlrCode::Rejectd, 10_069),
+            ended(MessageState::Undeliverable, DlrCode::Rejectd, 10_069, (0, 0)),
             StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
@@ -309,13 +312,13 @@ fn rolled_back_batch_has_no_steps_and_its_step_ids_are_not_reused() {
     world.accept();
     let refused = world.answer_batch(NO);
     let lost = world.execute(refused);
-    assert_eq!(lost.len(), 3);
+    assert_eq!(lost.len(), 4);
     world.tables.roll_back();
     world.state.rolled_back(&Tables::new(world.tables.clone())).unwrap();
     assert!(world.tables.dump().table("timeline").is_empty());
     // The same engine and a restarted one assign ids above all reserved ones.
     let next = world.accept();
-    assert!(next[0].id > lost[2].id, "{next:?}");
+    assert!(next[0].id > lost[3].id, "{next:?}");
     world.state =
         EngineState::load(&Tables::new(world.tables.clone()), Arc::default(), IN_DOUBT_WAIT, 1).unwrap();
     let after_start = world.accept();

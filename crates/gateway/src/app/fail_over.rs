@@ -15,6 +15,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::{Route, RouteQuery};
+use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -188,7 +189,8 @@ async fn move_queue(
                 health if room.is_there(id) && why.may_go_to(health) => health,
                 _ => Health::Down,
             };
-            if let Some(found) = elsewhere(&catalogue, carrier, waiting, &health) {
+            let now = gateway.clock.now();
+            if let Some(found) = elsewhere(&catalogue, carrier, waiting, now, &health) {
                 room.take(found.to.carrier, waiting.parts);
                 moves.push(found);
             }
@@ -241,16 +243,17 @@ fn elsewhere(
     catalogue: &Catalogue,
     carrier: CarrierId,
     waiting: &WaitingMessage,
+    now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> Option<Move> {
     let other = route_of(catalogue, waiting)?.alternative_to(carrier, waiting.to, health)?;
-    Some(move_of(waiting, carrier, target(catalogue, other)))
+    Some(move_of(waiting, carrier, target(catalogue, other, &query_of(waiting), now)))
 }
 
 /// Returns the move of a message to the queue of those that an operator holds. It keeps the parts that it has.
 pub fn hold(catalogue: &Catalogue, carrier: CarrierId, waiting: &WaitingMessage) -> Move {
-    let to = TargetCarrier { carrier: CarrierId::HELD, ..target(catalogue, carrier) };
-    move_of(waiting, carrier, to)
+    let whole = splits_messages(catalogue, carrier);
+    move_of(waiting, carrier, TargetCarrier { carrier: CarrierId::HELD, whole, cost: None })
 }
 
 /// Returns the move of a waiting or held message to the carrier that its route chooses now; none if no route serves it any
@@ -263,19 +266,32 @@ pub fn route_again(
 ) -> Option<Move> {
     let route = route_of(catalogue, waiting)?;
     let (carrier, _) = route.choose(waiting.to, &|carrier| gateway.carriers.health(carrier));
-    Some(move_of(waiting, from, target(catalogue, carrier)))
+    let to = target(catalogue, carrier, &query_of(waiting), gateway.clock.now());
+    Some(move_of(waiting, from, to))
+}
+
+fn query_of(waiting: &WaitingMessage) -> RouteQuery<'_> {
+    let WaitingMessage { account, from, to, .. } = waiting;
+    RouteQuery { account: *account, from, to: *to, destination: Numbers::embedded().find(*to) }
 }
 
 fn route_of<'c>(catalogue: &'c Catalogue, waiting: &WaitingMessage) -> Option<&'c Route> {
-    let WaitingMessage { account, from, to, .. } = waiting;
-    let destination = Numbers::embedded().find(*to);
-    let sending = RouteQuery { account: *account, from, to: *to, destination };
-    catalogue.routes().serving(&sending).map(|(_, route)| route)
+    catalogue.routes().serving(&query_of(waiting)).map(|(_, route)| route)
 }
 
-fn target(catalogue: &Catalogue, carrier: CarrierId) -> TargetCarrier {
-    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.carrier_splits_messages());
-    TargetCarrier { carrier, whole }
+/// Returns a carrier as a message moves to it, with what it is believed to ask.
+pub fn target(
+    catalogue: &Catalogue,
+    carrier: CarrierId,
+    sending: &RouteQuery<'_>,
+    now: Timestamp,
+) -> TargetCarrier {
+    let whole = splits_messages(catalogue, carrier);
+    TargetCarrier { carrier, whole, cost: catalogue.believed_cost(carrier, sending, whole, now) }
+}
+
+fn splits_messages(catalogue: &Catalogue, carrier: CarrierId) -> bool {
+    catalogue.carrier(carrier).is_some_and(|entry| entry.profile.carrier_splits_messages())
 }
 
 fn move_of(waiting: &WaitingMessage, from: CarrierId, to: TargetCarrier) -> Move {

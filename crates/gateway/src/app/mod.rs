@@ -22,7 +22,7 @@ pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
 };
 pub use credit_alarms::{check_low_credit, check_rejections_for_credit};
-pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again};
+pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again, target};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
 pub use notification_delivery::{NOTIFICATIONS_WAITING_MAX, count_notification, serve_notifications};

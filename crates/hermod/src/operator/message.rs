@@ -7,6 +7,7 @@ use crate::client::escape;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Align, TextTable, fields};
 use clap::Args;
+use hermod_operator::message::costs::{CarrierCostView, MessageCostsView};
 use hermod_operator::message::views::{HistoryView, MessageView, StepView};
 
 const EXAMPLES: &str = "\
@@ -44,6 +45,7 @@ impl ClientCommand for MessageArgs {
 fn detail_text(message: &MessageView, history: &HistoryView) -> String {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let money = |amount: &dyn std::fmt::Display| format!("{amount} {}", message.currency);
+    let margin = history.costs.as_ref().and_then(|costs| costs.margin);
     let network = format!("{} {}", message.country, message.network).trim().to_owned();
     let status =
         [text(&message.code), if message.err == 0 { String::new() } else { format!("err {}", message.err) }];
@@ -60,10 +62,12 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         ("took", message.took_ms.map(time).unwrap_or_default()),
         ("encoding", message.encoding.clone()),
         ("parts", message.parts.to_string()),
-        ("cost", money(&message.cost)),
+        ("price", money(&message.cost)),
         ("charged parts", history.charged_parts.to_string()),
         ("balance after", history.balance.map(|balance| money(&balance)).unwrap_or_default()),
         ("refund", message.refund.map(|refund| money(&refund)).unwrap_or_default()),
+        ("due to carriers", costs_text(history.costs.as_ref())),
+        ("margin", margin.map(|margin| money(&margin)).unwrap_or_default()),
         ("route", text(&history.route)),
         ("carrier", message.carrier.clone()),
         ("why", text(&history.why)),
@@ -80,6 +84,20 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         steps.row([time(step.at_ms), step.step.replace('_', " "), part, step_text(step)]);
     }
     format!("Message {}\n{about}\n{}{}", message.id, steps.text("No steps."), behind(history.record))
+}
+
+/// Returns what each carrier asks, and what is due.
+fn costs_text(costs: Option<&MessageCostsView>) -> String {
+    let one = |cost: &CarrierCostView| {
+        let CarrierCostView { carrier, per_part, currency, basis, entry, due_parts, due } = cost;
+        let due = due.map_or("not known yet".to_owned(), |due| format!("{due} {currency}"));
+        let parts = due_parts.map(|parts| format!("{parts} x ")).unwrap_or_default();
+        let entry = entry.as_ref().map(|entry| format!(", {entry}")).unwrap_or_default();
+        let counted = if basis == "delivered" { "delivered" } else { "submitted" };
+        format!("{due} ({carrier}: {parts}{per_part} {currency} per part {counted}{entry})")
+    };
+    let texts: Vec<String> = costs.iter().flat_map(|costs| &costs.items).map(one).collect();
+    texts.join("; ")
 }
 
 /// Returns the fields of a step in one line.

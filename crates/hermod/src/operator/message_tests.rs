@@ -8,7 +8,10 @@ fn message_is_shown_with_its_timeline() {
             "to": "+4915112345678", "country": "DE", "network": "262-01", "carrier": "acme", "encoding": "gsm7", "parts": 1,
             "state": "delivered", "code": "DELIVRD", "err": 0, "cost": 0.05, "refund": null, "currency": "EUR",
             "accepted_at": "2026-11-16T12:00:00Z", "ended_at": "2026-11-16T12:00:01Z", "took_ms": 1204, "charged_parts": 1,
-            "balance": 9.95, "request": "req-1", "route": "49", "choice": "only", "why": "The route has no other carrier.",
+            "balance": 9.95,
+            "costs": {"items": [{"carrier": "beta", "per_part": 0.06, "currency": "USD", "basis": "delivered", "entry": null, "due_parts": 0,
+              "due": 0}, {"carrier": "acme", "per_part": 0.02, "currency": "EUR", "basis": "submit", "entry": "acme/49", "due_parts": 2,
+              "due": 0.04}], "margin": 0.01}, "request": "req-1", "route": "49", "choice": "only", "why": "The route has no other carrier.",
             "timeline": [
               {"step": "accepted", "at_ms": 0, "cost": 0.05, "balance": 9.95, "route": "49", "choice": "only",
                "encoding": "gsm7", "parts": 1},
@@ -20,10 +23,13 @@ fn message_is_shown_with_its_timeline() {
             "record": {"lag_ms": 3000, "catching_up": 0}}"#;
     let text = detail_text(&serde_json::from_str(json).unwrap(), &serde_json::from_str(json).unwrap());
     for expect in [
-        "Message 15526526976000001\n  account        shop\n",
-        "  network        DE 262-01\n",
-        "  took           1.2 s\n",
-        "  balance after  9.95 EUR\n",
+        "Message 15526526976000001\n  account          shop\n",
+        "  network          DE 262-01\n",
+        "  took             1.2 s\n",
+        "  price            0.05 EUR\n",
+        "  balance after    9.95 EUR\n",
+        "  due to carriers  0 USD (beta: 0 x 0.06 USD per part delivered); 0.04 EUR (acme: 2 x 0.02 EUR per part submitted, acme/49)\n",
+        "  margin           0.01 EUR\n",
         "AFTER  STEP              PART  WHAT\n",
         " 0 ms  accepted                cost 0.05, balance 9.95, route 49, parts 1, gsm7\n",
         "14 ms  sent               1/1  acme, link 3\n",

@@ -8,7 +8,7 @@ use super::target::ClientCommand;
 use crate::failure::CommandResult;
 use crate::output::Align::{Left, Right};
 use clap::Args;
-use hermod_operator::statistics::{StatisticView, StatisticsQuery, StatisticsView};
+use hermod_operator::statistics::{StatisticView, StatisticsQuery, StatisticsView, costs_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,8 @@ Examples:
 
 A message counts in the interval in which it was accepted, also its end, so OPEN messages of old
 intervals still wait for a receipt. DELIVERED is the share of messages that have ended. P50 and P95 are
-times from acceptance to delivery. Minutes are kept for 48 hours, hours for 90 days, days for 400 days.
+times from acceptance to delivery. DUE TO CARRIERS and MARGIN are of messages that have ended and whose
+cost is known: see docs/costs.md. Minutes are kept for 48 hours, hours for 90 days, days for 400 days.
 Times are UTC.";
 
 const SEVERAL_NOTE: &str =
@@ -84,7 +85,7 @@ struct Row {
 /// Stands for what is counted separately, which gives its column the heading.
 const COUNTED: &str = "counted";
 
-const COLUMNS: [Column<Row>; 13] = [
+const COLUMNS: [Column<Row>; 15] = [
     ("start", Left, |row| row.row.start.clone().unwrap_or_default()),
     (COUNTED, Left, |row| row.row.value.clone().unwrap_or_default()),
     ("messages", Right, |row| unless_zero(row.row.accepted)),
@@ -95,6 +96,8 @@ const COLUMNS: [Column<Row>; 13] = [
     ("open", Right, |row| unless_zero(row.row.open)),
     ("refused", Right, |row| unless_zero(row.row.refused)),
     ("spend", Right, |row| spend(&row.row)),
+    ("due to carriers", Right, |row| costs_text(&row.row.costs)),
+    ("margin", Right, |row| margin(&row.row)),
     ("p50", Right, |row| row.row.p50_ms.map(time).unwrap_or_default()),
     ("p95", Right, |row| row.row.p95_ms.map(time).unwrap_or_default()),
     ("", Left, |row| bar(row.count, row.most, BAR_WIDTH)),
@@ -144,6 +147,15 @@ fn spend(row: &StatisticView) -> String {
         (None, _) => "(unknown)".to_owned(),
         (Some(spend), None) => spend.to_string(),
         (Some(spend), Some(currency)) => format!("{spend} {currency}"),
+    }
+}
+
+fn margin(row: &StatisticView) -> String {
+    match (&row.margin, &row.currency) {
+        (Some(margin), Some(currency)) => format!("{margin} {currency}"),
+        // Without an exchange rate.
+        (None, _) if !row.costs.is_empty() => "(unknown)".to_owned(),
+        (Some(_) | None, _) => String::new(),
     }
 }
 

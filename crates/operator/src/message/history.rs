@@ -1,5 +1,6 @@
 //! Everything about one message, for people: its timeline with names and sentences.
 
+use crate::message::costs::{MessageCostsView, costs_view};
 use crate::message::search::message_view;
 use crate::message::views::{HistoryView, MessageDetailView, StepView, status_text};
 use crate::record::Names;
@@ -31,10 +32,16 @@ async fn show_message_in(gateway: &Gateway, scope: Scope, id: &str) -> Result<Me
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
     let id = MessageId::parse(id).ok_or_else(missing)?;
     let history = gateway.store.record().message_history(scope, id).await?.ok_or_else(missing)?;
-    Ok(detail_of(&Names::of(gateway), &history))
+    let names = Names::of(gateway);
+    let costs = match scope {
+        Scope::All => costs_view(&names, &history.message),
+        // Customers never see costs.
+        Scope::Account(_) => None,
+    };
+    Ok(detail_of(&names, &history, costs))
 }
 
-fn detail_of(names: &Names, history: &MessageHistory) -> MessageDetailView {
+fn detail_of(names: &Names, history: &MessageHistory, costs: Option<MessageCostsView>) -> MessageDetailView {
     let message = message_view(names, &history.message);
     let (route, choice) = history.route.unzip();
     let route = route.map(|route| names.route(route));
@@ -57,6 +64,7 @@ fn detail_of(names: &Names, history: &MessageHistory) -> MessageDetailView {
         route,
         choice: choice_word,
         why: choice.map(|choice| choice_sentence(choice).to_owned()),
+        costs,
         timeline: std::iter::once(accepted).chain(steps).collect(),
         record: history.status.into(),
     };
@@ -190,7 +198,7 @@ fn later_view(names: &Names, kind: &StepKind) -> StepView {
             ..named("webhook")
         },
         StepKind::State(state) => StepView { state: Some(state.as_str().to_owned()), ..named("state") },
-        StepKind::Ended { state, code, err, refund } => StepView {
+        StepKind::Ended { state, code, err, refund, billable: _ } => StepView {
             state: Some(state.as_str().to_owned()),
             code: Some(code.as_str().to_owned()),
             err: Some(*err),

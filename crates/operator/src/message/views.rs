@@ -1,5 +1,6 @@
 //! Messages and their timelines.
 
+use crate::message::costs::MessageCostsView;
 use crate::record::RecordView;
 use crate::request::RejectedRequestsView;
 use crate::views::amount::Amount;
@@ -221,6 +222,9 @@ pub struct HistoryView {
     pub choice: Option<String>,
     /// The same in a sentence.
     pub why: Option<String>,
+    /// What carriers ask for it; left out if no cost is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<MessageCostsView>,
     /// What happened, in order.
     pub timeline: Vec<StepView>,
     pub record: RecordView,

@@ -2,6 +2,7 @@
 
 use crate::fixture::ApiFixture;
 use axum::body::Body;
+use hermod_operator::message::history::show_message_of;
 use hermod_store::record::{Replay, RequestEntry, RequestKind};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -113,6 +114,49 @@ async fn statistics_count_accepted_messages_by_value() {
             "{query}"
         );
     }
+}
+
+#[tokio::test]
+async fn operator_sees_the_cost_and_the_margin_of_a_message_and_its_customer_does_not() {
+    let fixture = ApiFixture::with_record().await;
+    let cost = json!({"carrier": "acme", "country": "DE", "per_part": "0.04", "currency": "USD"});
+    let put = fixture.put("/costs/acme%2FDE", cost).await;
+    assert_eq!(put.status, 200, "{}", put.text);
+    let (status, body) = fixture.submit(TO, "hello", &[]).await;
+    assert_eq!(status, 202, "{body}");
+    let id = body["message_id"].as_str().unwrap().to_owned();
+    let costs = async || {
+        fixture.gateway.store.record().flush().await.unwrap();
+        fixture.get(&format!("/messages/{id}")).await.body["costs"].clone()
+    };
+    let waiting = costs().await;
+    let expect = json!({
+        "carrier": "acme", "per_part": 0.04, "currency": "USD", "basis": "submit", "entry": "acme/DE",
+        "due_parts": null, "due": null
+    });
+    assert_eq!((&waiting["items"], &waiting["margin"]), (&json!([expect]), &Value::Null));
+    // Later changes of the cost are not those of the message.
+    let cost = json!({"carrier": "acme", "country": "DE", "per_part": "0.01", "currency": "USD"});
+    assert_eq!(fixture.put("/costs/acme%2FDE", cost).await.status, 200);
+    let cancel = json!({"action": "cancel", "conditions": {"ids": [id]}});
+    let cancelled = fixture.post("/queues", cancel).await;
+    assert_eq!(cancelled.status, 200, "{}", cancelled.text);
+    let ended = costs().await;
+    let item = &ended["items"][0];
+    assert_eq!(json!([item["per_part"], item["entry"], item["due_parts"]]), json!([0.04, null, 0]));
+    assert_eq!(ended["margin"], Value::Null, "without an exchange rate");
+    let row = fixture.get("/statistics?sum=true").await.body["items"][0].clone();
+    assert_eq!(row["costs"], json!([{"currency": "USD", "due": 0, "messages": 1}]), "{row}");
+    assert_eq!(row["margin"], Value::Null);
+    let rate = json!({"base": "USD", "quote": "EUR", "rate": "0.9"});
+    assert_eq!(fixture.put("/exchange-rates/USD-EUR", rate).await.status, 200);
+    // It was cancelled and refunded, and nothing of it was sent.
+    assert_eq!(costs().await["margin"], 0);
+    let row = fixture.get("/statistics?sum=true").await.body["items"][0].clone();
+    assert_eq!(row["margin"], 0, "{row}");
+    let account = fixture.account("shop");
+    let detail = show_message_of(&fixture.gateway, account, &id).await.unwrap();
+    assert_eq!(detail.history.costs, None);
 }
 
 #[tokio::test]

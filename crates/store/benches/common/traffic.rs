@@ -50,6 +50,7 @@ pub(crate) fn submission(account: AccountId, number: u64) -> Acceptance {
         origin: None,
         reply_to: None,
         cost: Money::from_micros(65_000),
+        carrier_cost: None,
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),

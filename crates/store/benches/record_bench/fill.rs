@@ -3,7 +3,7 @@
 use crate::setup::instant;
 use crate::traffic::{pay_in, submission};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::lifecycle::{Billable, DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{DlrCode, ReceiptWords};
@@ -12,7 +12,7 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::steps::StepKind;
 use hermod_store::record::{
-    FilledMessage, HistoryStep, RecordedMessage, Replay, RequestEntry, RequestKind, StepNote,
+    FilledMessage, HistoryStep, MessageCosts, RecordedMessage, Replay, RequestEntry, RequestKind, StepNote,
 };
 use hermod_store::{Acceptance, EventId, LinkNumber, RecordFiller, Store};
 use std::path::Path;
@@ -162,9 +162,13 @@ impl BenchTraffic {
         ];
         let refund = (state == MessageState::Rejected).then_some(Money::from_micros(65_000));
         if state.is_final() {
+            let billable = Billable { submitted: 1, delivered: 1 };
             let (verdict, words) = (DeliveryOutcome::Delivered, ReceiptWords::default());
             steps.push(step(took, StepKind::Receipt { carrier, verdict, err: 0, words }));
-            steps.push(step(took, StepKind::Ended { state, code: DlrCode::Delivrd, err: 0, refund }));
+            steps.push(step(
+                took,
+                StepKind::Ended { state, code: DlrCode::Delivrd, err: 0, refund, billable },
+            ));
             if number.is_multiple_of(2) {
                 let event = EventId(number);
                 steps.push(step(
@@ -184,6 +188,7 @@ impl BenchTraffic {
                 encoding: Encoding::Gsm7,
                 parts: 1,
                 cost: Money::from_micros(65_000),
+                costs: MessageCosts::default(),
                 state,
                 code: state.is_final().then_some(DlrCode::Delivrd),
                 err: 0,

@@ -72,6 +72,28 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule { name: "costs are not negative", query: "SELECT 'message ' || id FROM message WHERE cost < 0" },
     Rule {
+        name: "a carrier's cost has an amount and terms",
+        query: "SELECT 'message ' || id FROM message
+             WHERE (carrier_cost IS NULL) <> (cost_terms IS NULL) OR carrier_cost < 0 OR cost_terms < 0
+             UNION ALL SELECT 'message ' || message || ', move ' || no FROM earlier_cost
+             WHERE (carrier_cost IS NULL) <> (cost_terms IS NULL) OR carrier_cost < 0 OR cost_terms < 0",
+    },
+    Rule {
+        name: "what a carrier can bill is known of messages that are final, and fits their parts",
+        query: "WITH billed AS (
+                 SELECT id, state, settled_at, billable, billable % 65536 AS submitted,
+                     billable % 65536 - billable / 65536 AS delivered, CASE whole WHEN 1 THEN 1 ELSE parts END AS submits
+                 FROM message)
+             SELECT 'message ' || id FROM billed
+             WHERE (billable IS NULL) <> (settled_at IS NULL) OR billable < 0
+                 OR delivered NOT BETWEEN 0 AND submits OR (state = 3) <> (delivered = submits)",
+    },
+    Rule {
+        name: "what an earlier carrier can bill belongs to a message",
+        query: "SELECT 'message ' || e.message || ', move ' || e.no FROM earlier_cost e LEFT JOIN message m ON m.id = e.message
+             WHERE m.id IS NULL OR e.no < 1 OR e.submitted < 0 OR e.doubts < 1",
+    },
+    Rule {
         name: "every line of the timeline has its message",
         query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
     },

@@ -55,6 +55,7 @@ pub(crate) fn free_message() -> Acceptance {
         origin: None,
         reply_to: None,
         cost: Money::ZERO,
+        carrier_cost: None,
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),

@@ -91,7 +91,10 @@ CREATE TABLE message (
     err         bigint NOT NULL,
     settled_at  bigint,
     whole       bigint NOT NULL DEFAULT 0,
-    origin      bytea
+    origin      bytea,
+    carrier_cost bigint,
+    cost_terms  bigint,
+    billable    bigint
 ) PARTITION BY RANGE (id);
 CREATE TABLE message_default PARTITION OF message DEFAULT WITH (fillfactor = 80);
 -- What customers wrote, until its retention ends: a partition for each day.

@@ -5,7 +5,7 @@
 
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,6 +113,7 @@ pub struct Figures {
     pub refused: u64,
     /// The times from acceptance to delivery.
     pub times: TimeHistogram,
+    pub costs: CostSums,
 }
 
 impl Figures {
@@ -144,6 +145,7 @@ impl Figures {
             rejected,
             refused,
             times,
+            costs,
         } = other;
         self.accepted += accepted;
         self.parts += parts;
@@ -155,12 +157,58 @@ impl Figures {
         self.rejected += rejected;
         self.refused += refused;
         self.times.merge(times);
+        self.costs.merge(costs);
     }
 
     /// Returns how many of the accepted messages have not ended.
     pub fn open(&self) -> u64 {
         let ended = self.delivered + self.expired + self.undeliverable + self.rejected;
         self.accepted.saturating_sub(ended)
+    }
+}
+
+/// What is due to carriers for messages that have ended, by the currency of the costs: amounts of two currencies are never added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostSums(BTreeMap<Currency, CostSum>);
+
+/// What is due in one currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostSum {
+    /// Messages that the last carrier whose cost is known asks for in this currency.
+    pub messages: u64,
+    pub due: Money,
+    /// What their customers paid, without what was refunded, in the currency of `spend`.
+    pub revenue: Money,
+}
+
+impl CostSums {
+    pub fn add(&mut self, currency: Currency, CostSum { messages, due, revenue }: CostSum) {
+        let sum = self.0.entry(currency).or_default();
+        sum.messages += messages;
+        sum.due = add_money(sum.due, due);
+        sum.revenue = add_money(sum.revenue, revenue);
+    }
+
+    pub fn merge(&mut self, CostSums(other): &CostSums) {
+        other.iter().for_each(|(currency, sum)| self.add(*currency, *sum));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the sums in the order of the currencies.
+    pub fn iter(&self) -> impl Iterator<Item = (Currency, CostSum)> {
+        self.0.iter().map(|(currency, sum)| (*currency, *sum))
+    }
+
+    /// Returns what remains of the revenue. `convert` returns an amount of a currency in that of the revenue. None without costs, or
+    /// if an amount cannot be converted.
+    pub fn margin(&self, convert: impl Fn(Money, Currency) -> Option<Money>) -> Option<Money> {
+        let remains = |sum: Money, (currency, CostSum { due, revenue, messages: _ }): (Currency, CostSum)| {
+            sum.checked_add(revenue)?.checked_sub(convert(due, currency)?)
+        };
+        if self.0.is_empty() { None } else { self.iter().try_fold(Money::ZERO, remains) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Unit tests of `live.rs`.
 
 use super::*;
+use crate::record::MessageCosts;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -18,6 +19,7 @@ fn message(account: u32) -> RecordedMessage {
         encoding: Encoding::Gsm7,
         parts: 1,
         cost: Money::ZERO,
+        costs: MessageCosts::default(),
         state: MessageState::Queued,
         code: None,
         err: 0,

@@ -15,6 +15,7 @@ pub(crate) mod follower;
 mod history;
 pub(crate) mod keys;
 mod live;
+mod message_costs;
 pub(crate) mod pending;
 mod query;
 mod requests;
@@ -27,11 +28,14 @@ pub use database::filling::FilledMessage;
 pub use database::statistics::Currencies;
 pub(crate) use feed::{Fed, Feed, real_time};
 pub use figures::{
-    Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,
+    CostSum, CostSums, Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery,
+    TimeHistogram, Value,
 };
 pub use history::{HistoryStep, MessageHistory, StepNote};
 pub(crate) use live::LiveHub;
 pub use live::{LIVE_SHOWN_MAX, LiveFrame, LiveMessage, LiveWatch, NotWatched, WATCHERS_MAX};
+pub use message_costs::MessageCosts;
+pub(crate) use message_costs::{CostChange, DueCost};
 pub use query::{
     Count, MessageFilter, MessagePage, RecipientFilter, RecordStatus, RecordTrouble, RecordedMessage, Scope,
     SearchLimits, TextPage, TextQuery,

@@ -4,9 +4,9 @@
 use crate::record::committed::AcceptedMessage;
 use crate::record::feed::Fed;
 use crate::record::keys::SearchKey;
-use crate::record::{HistoryStep, RecordedMessage, StepNote};
+use crate::record::{CostChange, HistoryStep, MessageCosts, RecordedMessage, StepNote};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RouteId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::route::CarrierChoice;
@@ -44,6 +44,7 @@ pub(crate) struct MessageEnd {
     pub code: DlrCode,
     pub err: u16,
     pub refund: Option<Money>,
+    pub billable: Billable,
     pub at: Timestamp,
 }
 
@@ -55,6 +56,8 @@ pub(crate) struct PendingMessage {
     pub new: Option<NewMessage>,
     /// The carrier that it moved to.
     pub carrier: Option<CarrierId>,
+    /// What that carrier asks, and what the earlier ones can bill.
+    pub costs: Option<CostChange>,
     /// Its state, unless it has ended.
     pub state: Option<MessageState>,
     pub end: Option<MessageEnd>,
@@ -75,6 +78,7 @@ impl PendingMessage {
             id,
             new: None,
             carrier: None,
+            costs: None,
             state: None,
             end: None,
             steps: Vec::new(),
@@ -97,9 +101,10 @@ impl PendingMessage {
 
     /// Notes how it ended.
     pub(crate) fn note_end(&mut self, end: MessageEnd) {
-        let MessageEnd { state, code, err, refund, at } = end;
+        let MessageEnd { state, code, err, refund, billable, at } = end;
         let before = self.steps.len();
-        self.note(at, PartNo::FIRST, StepNote::Step(StepKind::Ended { state, code, err, refund }));
+        let ended = StepKind::Ended { state, code, err, refund, billable };
+        self.note(at, PartNo::FIRST, StepNote::Step(ended));
         self.end_step = Some(before..self.steps.len());
         (self.end, self.state) = (Some(end), None);
     }
@@ -112,6 +117,12 @@ impl PendingMessage {
     }
 
     fn add(&mut self, MessageStep { id: _, message: _, part, at, kind }: MessageStep, is_watched: bool) {
+        if let StepKind::CarrierCost { cost, earlier } = &kind {
+            let costs = self.costs.get_or_insert_default();
+            costs.believed = *cost;
+            costs.earlier.extend(earlier.as_deref());
+            return;
+        }
         if is_watched {
             self.latest = Some(kind.clone());
         }
@@ -123,8 +134,9 @@ impl PendingMessage {
                 }
                 return;
             }
-            StepKind::Ended { state, code, err, refund } => {
-                let end = MessageEnd { state: *state, code: *code, err: *err, refund: *refund, at };
+            StepKind::Ended { state, code, err, refund, billable } => {
+                let (state, code, err, refund, billable) = (*state, *code, *err, *refund, *billable);
+                let end = MessageEnd { state, code, err, refund, billable, at };
                 return if self.end.is_none() {
                     self.note_end(end)
                 };
@@ -139,12 +151,17 @@ impl PendingMessage {
 
     /// Makes the new message have what happened to it since its acceptance.
     fn complete(&mut self) {
-        let PendingMessage { new: Some(NewMessage { message, .. }), carrier, state, end, .. } = self else {
+        let PendingMessage { new: Some(NewMessage { message, .. }), carrier, costs, state, end, .. } = self
+        else {
             return;
         };
+        if let Some(costs) = costs {
+            message.costs.apply(costs);
+        }
         message.carrier = carrier.unwrap_or(message.carrier);
         message.state = state.unwrap_or(message.state);
-        if let Some(MessageEnd { state, code, err, refund, at }) = *end {
+        if let Some(MessageEnd { state, code, err, refund, billable, at }) = *end {
+            message.costs.billable = Some(billable);
             (message.state, message.code, message.err) = (state, Some(code), err);
             (message.refund, message.settled_at) = (refund, Some(at));
         }
@@ -218,6 +235,7 @@ fn new_message(AcceptedMessage { id, balance, acceptance }: &AcceptedMessage) ->
             encoding: acceptance.encoding,
             parts: acceptance.parts,
             cost: acceptance.cost,
+            costs: MessageCosts { believed: acceptance.carrier_cost, ..MessageCosts::default() },
             state: MessageState::Queued,
             code: None,
             err: 0,

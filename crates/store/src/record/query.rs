@@ -1,8 +1,9 @@
 //! Searches of the record: what to look for, and what is found.
 
+use crate::record::{CostSum, CostSums, DueCost, MessageCosts};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::lifecycle::MessageState;
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
@@ -80,12 +81,34 @@ pub struct RecordedMessage {
     pub encoding: Encoding,
     pub parts: u8,
     pub cost: Money,
+    pub costs: MessageCosts,
     pub state: MessageState,
     /// None until it has ended.
     pub code: Option<DlrCode>,
     pub err: u16,
     pub settled_at: Option<Timestamp>,
     pub refund: Option<Money>,
+}
+
+impl RecordedMessage {
+    /// Returns what the message adds to the sums of costs: what is due to each carrier, and what the customer paid with the last
+    /// one. Nothing until it has ended.
+    pub(crate) fn counted_costs(&self) -> impl Iterator<Item = (DueCost, CostSum)> {
+        let due = self.costs.due(self.carrier, self.parts);
+        let last = due.len().saturating_sub(1);
+        let paid = self.cost.checked_sub(self.refund.unwrap_or(Money::ZERO)).unwrap_or(self.cost);
+        due.into_iter().enumerate().map(move |(place, due)| {
+            let (messages, revenue) = if place == last { (1, paid) } else { (0, Money::ZERO) };
+            (due, CostSum { messages, due: due.amount, revenue })
+        })
+    }
+
+    /// Returns what remains of what the customer paid: see [`CostSums::margin`].
+    pub fn margin(&self, convert: impl Fn(Money, Currency) -> Option<Money>) -> Option<Money> {
+        let mut sums = CostSums::default();
+        self.counted_costs().for_each(|(due, sum)| sums.add(due.cost.terms.currency, sum));
+        sums.margin(convert)
+    }
 }
 
 /// Limits of one search.

@@ -3,7 +3,7 @@
 //! to the tables once a minute.
 
 use crate::record::figures::add_money;
-use crate::record::{Dimension, Figures, RecordedMessage, RequestEntry, Scope, Value};
+use crate::record::{Dimension, DueCost, Figures, RecordedMessage, RequestEntry, Scope, Value};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -83,6 +83,7 @@ impl Counts {
         figures.spend = add_money(figures.spend, message.cost);
         if let Some(at) = message.settled_at {
             figures.count_end(message.state, at.since(message.id.accepted_at()), message.refund);
+            self.count_costs(message);
         }
     }
 
@@ -95,6 +96,15 @@ impl Counts {
     ) {
         let figures = self.messages.entry(CountedBy::of(message, carrier)).or_default();
         figures.count_end(state, took, refund);
+        self.count_costs(message);
+    }
+
+    /// Counts what is due for a message that has ended, for the carriers that it is due to.
+    fn count_costs(&mut self, message: &RecordedMessage) {
+        for (DueCost { carrier, cost, .. }, sum) in message.counted_costs() {
+            let figures = self.messages.entry(CountedBy::of(message, carrier)).or_default();
+            figures.costs.add(cost.terms.currency, sum);
+        }
     }
 
     /// Notes that a message moved to a carrier: it counts nothing there, but searches by carrier look at its minute.

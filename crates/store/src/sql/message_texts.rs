@@ -50,8 +50,8 @@ pub(super) fn insert_message(
         connection
             .prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, origin, text, tlvs, shape)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                     reference, cost, expires_at, state, dlr, err, whole, origin, carrier_cost, cost_terms, text, tlvs, shape)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
             )?
             .change(message, values)?;
         return Ok(());
@@ -60,8 +60,8 @@ pub(super) fn insert_message(
     connection
         .prepare_cached(
             "INSERT INTO message (id, account, connection, carrier, source, dest, encoding, parts,
-                 reference, cost, expires_at, state, dlr, err, whole, origin)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                 reference, cost, expires_at, state, dlr, err, whole, origin, carrier_cost, cost_terms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         )?
         .change(message, own)?;
     connection

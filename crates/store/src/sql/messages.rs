@@ -3,17 +3,18 @@
 use crate::sql::columns::{encoding_to_stored, stored_number, stored_sender};
 use crate::sql::message_texts::insert_message;
 use crate::sql::{Connection, OptionalExtension, Row, RowKey, SqlTables, blobs, described, params};
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::MessageRecord;
+use hermod_engine::ops::{EarlierCost, MessageRecord};
 use hermod_engine::progress;
 use hermod_engine::tables::{
-    AliasRow, AliasRows, LastAlias, MessageChange, MessageExceptionRows, MessageExceptions, MessageKey,
-    MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
+    AliasRow, AliasRows, EarlierCostRows, LastAlias, MessageChange, MessageExceptionRows, MessageExceptions,
+    MessageKey, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
 };
 
 /// The row of a message.
@@ -46,6 +47,8 @@ fn add_message(connection: &Connection, row: &MessageRow) -> Result<(), TableErr
             row.status.err,
             row.whole,
             origin.as_deref(),
+            row.carrier_cost.map(|cost| cost.terms.per_part.as_micros()),
+            row.carrier_cost.map(|cost| cost.packed_terms()),
             row.text.as_str(),
             row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
             options.as_deref(),
@@ -70,13 +73,23 @@ fn put_message_end(
     message: MessageId,
     status: MessageStatus,
     settled_at: Timestamp,
+    billable: Billable,
 ) -> Result<(), TableError> {
     let MessageStatus { state, code, err } = status;
     connection
-        .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5, billable = ?6 WHERE id = ?1",
+        )?
         .change(
             message_row(message),
-            params![message.as_i64(), state.to_stored(), code.as_u8(), err, settled_at.as_millis()],
+            params![
+                message.as_i64(),
+                state.to_stored(),
+                code.as_u8(),
+                err,
+                settled_at.as_millis(),
+                billable.to_stored()
+            ],
         )?;
     Ok(())
 }
@@ -86,10 +99,14 @@ fn put_message_carrier(
     message: MessageId,
     carrier: CarrierId,
     whole: bool,
+    cost: Option<BelievedCost>,
 ) -> Result<(), TableError> {
+    let (per_part, terms) = cost.map(|cost| (cost.terms.per_part.as_micros(), cost.packed_terms())).unzip();
     connection
-        .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
-        .change(message_row(message), params![message.as_i64(), carrier.get(), whole])?;
+        .prepare_cached(
+            "UPDATE message SET carrier = ?2, whole = ?3, carrier_cost = ?4, cost_terms = ?5 WHERE id = ?1",
+        )?
+        .change(message_row(message), params![message.as_i64(), carrier.get(), whole, per_part, terms])?;
     Ok(())
 }
 
@@ -127,11 +144,11 @@ impl MessageRows for SqlTables<'_> {
             MessageChange::Status { message, status } => {
                 put_message_status(self.connection, *message, *status)
             }
-            MessageChange::End { message, status, settled_at } => {
-                put_message_end(self.connection, *message, *status, *settled_at)
+            MessageChange::End { message, status, settled_at, billable } => {
+                put_message_end(self.connection, *message, *status, *settled_at, *billable)
             }
-            MessageChange::Carrier { message, carrier, whole } => {
-                put_message_carrier(self.connection, *message, *carrier, *whole)
+            MessageChange::Carrier { message, carrier, whole, cost } => {
+                put_message_carrier(self.connection, *message, *carrier, *whole, *cost)
             }
             MessageChange::Expiry { message, expires_at } => {
                 put_message_expiry(self.connection, *message, *expires_at)
@@ -153,6 +170,12 @@ impl MessageRows for SqlTables<'_> {
             .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
             .query_row([message.as_i64()], |row| row.get(0))?;
         Ok(Money::from_micros(cost))
+    }
+
+    fn message_carrier_cost(&self, message: MessageId) -> Result<Option<BelievedCost>, TableError> {
+        self.connection
+            .prepare_cached("SELECT carrier_cost, cost_terms FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| Ok(stored_cost(row, 0)))?
     }
 
     fn message_parts(&self, message: MessageId) -> Result<u8, TableError> {
@@ -211,6 +234,19 @@ impl MessageRows for SqlTables<'_> {
             .query_row([message.as_i64()], |row| row.get(0))
             .optional()?;
         Ok(settled_at.flatten().map(Timestamp::from_millis))
+    }
+}
+
+/// Returns the cost of a carrier in two columns.
+pub(crate) fn stored_cost(row: &Row<'_>, column: usize) -> Result<Option<BelievedCost>, TableError> {
+    let Some(per_part) = row.get::<Option<i64>>(column)? else { return Ok(None) };
+    let cost = BelievedCost::unpack(Money::from_micros(per_part), row.get(column + 1)?);
+    cost.map(Some).map_err(TableError::unreadable)
+}
+
+impl EarlierCostRows for SqlTables<'_> {
+    fn earlier_costs(&self, message: MessageId) -> Result<Vec<EarlierCost>, TableError> {
+        described::rows(self.connection, "WHERE message = ?1 ORDER BY no", [message.as_i64()])
     }
 }
 

@@ -27,6 +27,9 @@ const WEBHOOK_NUMBERS: &str = "the numbers of webhook events are unique";
 const ATTEMPTS: &str = "an attempt belongs to an event and has a result";
 const EXCEPTIONS: &str = "exceptional facts belong to messages that exist";
 const DELIVERY: &str = "delivery times do not exceed delivered parts";
+const TERMS: &str = "a carrier's cost has an amount and terms";
+const BILLABLE: &str = "what a carrier can bill is known of messages that are final, and fits their parts";
+const EARLIER: &str = "what an earlier carrier can bill belongs to a message";
 
 /// (SQL that damages the rows, the rule that the audit must report)
 const CASES: &[(&str, &str)] = &[
@@ -82,6 +85,14 @@ const CASES: &[(&str, &str)] = &[
         "a message has an end time if and only if it is final",
     ),
     ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
+    ("UPDATE message SET cost_terms = NULL", TERMS),
+    ("UPDATE message SET carrier_cost = -1", TERMS),
+    ("UPDATE message SET billable = NULL WHERE state = 3", BILLABLE),
+    ("UPDATE message SET billable = 65537 WHERE state = 3", BILLABLE),
+    ("UPDATE message SET billable = 1 WHERE state = 0", BILLABLE),
+    ("INSERT INTO earlier_cost VALUES (5, 1, 1, 1, 1, NULL, NULL)", EARLIER),
+    ("INSERT INTO earlier_cost SELECT id, 1, 1, 1, 1, NULL, 7 FROM message", TERMS),
+    ("INSERT INTO earlier_cost SELECT id, 1, 1, 1, 0, NULL, NULL FROM message", EARLIER),
     ("UPDATE timeline SET message = 5", "every line of the timeline has its message"),
     ("UPDATE step_counter SET reserved = 0", "step ids are reserved before they are used"),
     ("DELETE FROM step_counter", "step ids are reserved before they are used"),

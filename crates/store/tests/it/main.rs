@@ -8,6 +8,7 @@ mod audit_log;
 mod audit_log_tampering;
 mod audit_setup;
 mod cancel;
+mod carrier_costs;
 mod catalogue;
 mod clock_set_back;
 mod copy_to_folder;

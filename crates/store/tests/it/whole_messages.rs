@@ -67,7 +67,7 @@ async fn expired_whole_message_is_refunded_once() {
 #[tokio::test]
 async fn moved_message_is_split_or_joined_as_its_new_carrier_requires() {
     let mut world = World::new().await;
-    let to_whole = TargetCarrier { carrier: OTHER, whole: true };
+    let to_whole = TargetCarrier { carrier: OTHER, whole: true, cost: None };
     for restart in [false, true] {
         let joined = world.send(Acceptance { parts: 3, ..world.sms() }).await;
         let there = Move { message: joined, account: ALICE, from: ACME, to: to_whole };

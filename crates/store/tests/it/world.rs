@@ -10,10 +10,12 @@ pub(crate) use postgres::{on_postgres, server, server_address, server_at};
 pub(crate) use raw::{Lock, Raw, blob, raw, sqlite};
 pub(crate) use setup::store_setup;
 
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
+use hermod_domain::cost::{CostBasis, CostTerms};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, CostId, MessageId, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
@@ -122,6 +124,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         origin: None,
         reply_to: None,
         cost: Money::from_micros(PRICE),
+        carrier_cost: Some(carrier_cost(58_000, "EUR", CostBasis::Submit)),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
@@ -132,6 +135,13 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         validity: VALIDITY,
         now,
     }
+}
+
+/// Returns what a carrier asks for a part.
+pub(crate) fn carrier_cost(per_part: i64, currency: &str, basis: CostBasis) -> BelievedCost {
+    let (per_part, entry) = (Money::from_micros(per_part), CostId::new(7));
+    let currency = Currency::parse(currency).expect("a currency");
+    BelievedCost { terms: CostTerms { per_part, currency, basis, entry }, whole: false }
 }
 
 pub(crate) fn key(number: u64) -> KeyClaim {
@@ -372,7 +382,7 @@ pub(crate) fn assert_audit_clean(folder: &Path) {
 
 /// Returns a carrier that gets long messages in parts.
 pub(crate) fn split(carrier: CarrierId) -> TargetCarrier {
-    TargetCarrier { carrier, whole: false }
+    TargetCarrier { carrier, whole: false, cost: None }
 }
 
 pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {

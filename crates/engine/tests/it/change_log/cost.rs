@@ -31,6 +31,7 @@ fn sms(world: &World) -> Acceptance {
         text: MessageText::parse(TEXT).expect("a text"),
         origin: Some(Arc::new(origin)),
         cost: Money::from_micros(37_500),
+        carrier_cost: None,
         credit_limit: Money::from_micros(1_000_000_000),
         ..sms
     }

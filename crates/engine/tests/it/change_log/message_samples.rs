@@ -3,13 +3,13 @@
 use super::samples::{add, row_changes};
 use super::values::*;
 use hermod_domain::inbound::{Alphabet, MoEncoding, MoSegment};
-use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, Part, PartState};
+use hermod_domain::lifecycle::{Billable, DeliveryOutcome, DoubtPolicy, MessageState, Part, PartState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::text::{ConcatPart, Encoding, MessageText, SmsOptions};
 use hermod_engine::ops::{
-    DlrReport, EventId, GivenUpReport, LinkNumber, ParkedReceipt, ReceiptLoss, Report, ReportContent,
-    ReportGiveUpReason, ReportId,
+    DlrReport, EarlierCost, EventId, GivenUpReport, LinkNumber, ParkedReceipt, ReceiptLoss, Report,
+    ReportContent, ReportGiveUpReason, ReportId,
 };
 use hermod_engine::steps::{Canceller, CarrierWord, LateResponse, MessageStep, NextResend, StepId, StepKind};
 use hermod_engine::tables::*;
@@ -48,9 +48,15 @@ fn plain_row(encoding: Encoding) -> MessageRow {
         alias: None,
         reference: 200,
         cost: COST,
+        carrier_cost: None,
         expires_at: LATER,
         status: MessageStatus { state: MessageState::Queued, code: DlrCode::Acceptd, err: 0 },
     }
+}
+
+fn earlier_cost() -> EarlierCost {
+    let cost = Some(carrier_cost());
+    EarlierCost { message: message(1), no: 2, carrier: CARRIER, submitted: 3, doubts: 4, cost }
 }
 
 fn messages_accepted() -> Vec<MessageChange> {
@@ -65,6 +71,7 @@ fn messages_accepted() -> Vec<MessageChange> {
         })),
         origin: Some(Arc::new(origin())),
         alias: Some(alias()),
+        carrier_cost: Some(carrier_cost()),
         ..plain_row(Encoding::Gsm7)
     };
     let rows = ENCODINGS.iter().map(|encoding| plain_row(*encoding)).chain([full]);
@@ -77,11 +84,19 @@ fn message_changes() -> Vec<MessageChange> {
     let states = MESSAGE_STATES.iter().map(status);
     let ends = DLR_CODES.iter().map(end);
     let mut all = vec![
-        MessageChange::Carrier { message: message(1), carrier: OTHER_CARRIER, whole: true },
+        MessageChange::Carrier { message: message(1), carrier: OTHER_CARRIER, whole: true, cost: None },
+        MessageChange::Carrier {
+            message: message(1),
+            carrier: OTHER_CARRIER,
+            whole: false,
+            cost: Some(carrier_cost()),
+        },
         MessageChange::Expiry { message: message(1), expires_at: LATER },
     ];
     all.extend(states.map(|status| MessageChange::Status { message: message(1), status }));
-    all.extend(ends.map(|status| MessageChange::End { message: message(1), status, settled_at: AT }));
+    let (settled_at, billable) = (AT, Billable { submitted: 3, delivered: 2 });
+    let message = message(1);
+    all.extend(ends.map(|status| MessageChange::End { message, status, settled_at, billable }));
     all
 }
 
@@ -91,6 +106,8 @@ fn message_exceptions() -> Vec<Change> {
     let mut all = Vec::new();
     add(&mut all, row_changes(MessageExceptionRow { message, exceptions }));
     add(&mut all, row_changes(CarrierRefusal { message, carrier: CARRIER }));
+    add(&mut all, row_changes(earlier_cost()));
+    add(&mut all, row_changes(EarlierCost { cost: None, ..earlier_cost() }));
     all
 }
 
@@ -294,6 +311,7 @@ pub(super) fn step_kinds() -> Vec<StepKind> {
         StepKind::InDoubt { carrier, next: Some(NextResend { number: 1, max: 3 }) },
         StepKind::Moved { from, to },
         StepKind::FailedOver { from, to },
+        StepKind::CarrierCost { cost: Some(carrier_cost()), earlier: Some(Box::new(earlier_cost())) },
         StepKind::Receipt { carrier, verdict, err, words: ReceiptWords::new(Some(b"DELIVRD"), Some(b"000")) },
         StepKind::LateReceipt { verdict, err, word: word.clone() },
         StepKind::UnreadableReceipt { verdict, err, word },
@@ -309,6 +327,7 @@ pub(super) fn step_kinds() -> Vec<StepKind> {
             code: DlrCode::Rejectd,
             err,
             refund: Some(Money::from_micros(37_500)),
+            billable: Billable { submitted: 1, delivered: 0 },
         },
         StepKind::ReportAnswered { connection: CONNECTION, report: ReportId(8), status: 0x45 },
     ]);

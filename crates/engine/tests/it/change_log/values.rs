@@ -1,9 +1,11 @@
 //! Values in the samples: ids and times, and every variant of the small enums that changes contain.
 
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
+use hermod_domain::believed_cost::BelievedCost;
+use hermod_domain::cost::{CostBasis, CostTerms};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, CostId, MessageId, PartNo, RemoteId};
 use hermod_domain::inbound::{Alphabet, MoEncoding};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, PartState};
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::origin::{Alias, Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -172,4 +174,10 @@ all_of! {
         ReportStatus::Accepted => [ReportStatus::Accepted],
         ReportStatus::Final(_) => [ReportStatus::Final(DlrCode::Expired)],
     }
+}
+
+pub(super) fn carrier_cost() -> BelievedCost {
+    let currency = Currency::parse("EUR").expect("a currency");
+    let (per_part, basis) = (Money::from_micros(58_000), CostBasis::Delivered);
+    BelievedCost { terms: CostTerms { per_part, currency, basis, entry: CostId::new(130) }, whole: true }
 }

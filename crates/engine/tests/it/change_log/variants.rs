@@ -78,6 +78,7 @@ steps![
     LateResponse,
     Moved,
     FailedOver,
+    CarrierCost,
     Receipt,
     LateReceipt,
     UnreadableReceipt,

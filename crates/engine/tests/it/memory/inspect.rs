@@ -2,9 +2,11 @@
 
 use super::columns::StoredOrigin;
 use super::{MemoryTables, webhook_events};
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::Billable;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Endpoint, EventId, ReportId};
+use hermod_engine::ops::{EarlierCost, Endpoint, EventId, ReportId};
 use hermod_engine::tables::{EventContent, EventEnd, EventKey, InboundRow, UnassignedRow};
 use std::collections::BTreeMap;
 
@@ -48,6 +50,8 @@ pub(crate) struct MessageFacts {
     pub(crate) to: u64,
     pub(crate) has_text: bool,
     pub(crate) settled_at: Option<Timestamp>,
+    pub(crate) carrier_cost: Option<BelievedCost>,
+    pub(crate) billable: Option<Billable>,
     /// Its origin has the recipient as the customer wrote it.
     pub(crate) names_recipient: bool,
     /// Its origin has the beginning of the text.
@@ -142,6 +146,8 @@ impl MemoryTables {
             to: row.to,
             has_text: row.text.is_some(),
             settled_at: row.settled_at,
+            carrier_cost: row.carrier_cost,
+            billable: row.billable,
             names_recipient: origin(row).is_some_and(|origin| !origin.destination.digits.is_empty()),
             has_quote: origin(row).is_some_and(|origin| !origin.quote.is_empty()),
         };
@@ -157,6 +163,15 @@ impl MemoryTables {
             .values()
             .map(|row| (row.message, (row.exceptions.has_failed_over, row.exceptions.unknown_at)));
         exceptions.filter(|(_, row)| *row != (false, None)).collect()
+    }
+
+    /// Returns what earlier carriers can bill: the carrier, its submissions, and what it asks.
+    pub(crate) fn earlier_carriers(
+        &self,
+    ) -> BTreeMap<(MessageId, u16), (CarrierId, u16, Option<BelievedCost>)> {
+        let rows = self.read();
+        let row = |row: &EarlierCost| ((row.message, row.no), (row.carrier, row.submitted, row.cost));
+        rows.earlier_cost.values().map(|earlier| row(earlier)).collect()
     }
 
     /// Returns the messages that carriers refused, with each carrier.

@@ -2,8 +2,9 @@
 
 use super::columns::{NoRow, StoredOrigin, stored_number, stored_sender};
 use super::{MemoryTables, Rows};
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::text::{Encoding, SmsOptions};
 use hermod_domain::time::Timestamp;
@@ -30,6 +31,8 @@ pub(super) struct Row {
     pub(super) origin: Option<StoredOrigin>,
     pub(super) reference: u8,
     pub(super) cost: Money,
+    pub(super) carrier_cost: Option<BelievedCost>,
+    pub(super) billable: Option<Billable>,
     pub(super) expires_at: Timestamp,
     pub(super) standing: MessageStatus,
     pub(super) settled_at: Option<Timestamp>,
@@ -55,6 +58,8 @@ impl Row {
             origin,
             reference: row.reference,
             cost: row.cost,
+            carrier_cost: row.carrier_cost,
+            billable: None,
             expires_at: row.expires_at,
             standing: row.status,
             settled_at: None,
@@ -92,16 +97,20 @@ impl MessageRows for MemoryTables {
             MessageChange::Status { message, status: standing } => {
                 table.update(&message.as_i64(), |row| row.standing = *standing);
             }
-            MessageChange::End { message, status: standing, settled_at } => {
+            MessageChange::End { message, status: standing, settled_at, billable } => {
                 table.update(&message.as_i64(), |row| {
                     row.standing = *standing;
                     row.settled_at = Some(*settled_at);
+                    row.billable = Some(*billable);
                 })
             }
-            MessageChange::Carrier { message, carrier, whole } => table.update(&message.as_i64(), |row| {
-                row.carrier = *carrier;
-                row.whole = *whole;
-            }),
+            MessageChange::Carrier { message, carrier, whole, cost } => {
+                table.update(&message.as_i64(), |row| {
+                    row.carrier = *carrier;
+                    row.whole = *whole;
+                    row.carrier_cost = *cost;
+                });
+            }
             MessageChange::Expiry { message, expires_at } => {
                 table.update(&message.as_i64(), |row| row.expires_at = *expires_at);
             }
@@ -115,6 +124,10 @@ impl MessageRows for MemoryTables {
 
     fn message_cost(&self, message: MessageId) -> Result<Money, TableError> {
         Ok(self.read().message(message)?.cost)
+    }
+
+    fn message_carrier_cost(&self, message: MessageId) -> Result<Option<BelievedCost>, TableError> {
+        Ok(self.read().message(message)?.carrier_cost)
     }
 
     fn message_parts(&self, message: MessageId) -> Result<u8, TableError> {

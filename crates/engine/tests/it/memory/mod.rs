@@ -13,6 +13,7 @@ mod day_totals;
 mod delivery_figures;
 mod described;
 mod dump;
+mod earlier_costs;
 mod entry_uses;
 mod erasure;
 mod given_up_reports;

@@ -64,6 +64,7 @@ pub(super) fn message(id: i64) -> MessageRow {
         alias: None,
         reference: 7,
         cost: Money::from_micros(5),
+        carrier_cost: None,
         expires_at: millis(1_000),
         status: standing,
     }

@@ -3,9 +3,11 @@
 use super::setup::{ACCOUNTS, FOREIGN, SHARED, SHARED_BY_NONE, connection_of};
 use super::world::{CARRIERS, World};
 use super::{erasure, links, mo, move_messages, reports, retention, webhooks};
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::believed_cost::BelievedCost;
+use hermod_domain::cost::{CostBasis, CostTerms};
+use hermod_domain::ids::{AccountId, CostId, MessageId};
 use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::origin::{MessageName, Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -201,6 +203,8 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
     let parts = u8::try_from(world.random.below(3)).expect("a few") + 1;
     let key = world.random.once_in(3).then(|| key(world, account));
     let origin = world.random.once_in(2).then(|| origin(world, to));
+    let whole = world.random.once_in(6);
+    let carrier_cost = carrier_cost(world, whole);
     let random = &mut world.random;
     let messages_max = random.once_in(20).then(|| random.below(200));
     let velocity = if random.once_in(3) { velocity(account, to) } else { Vec::new() };
@@ -214,12 +218,13 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         text: MessageText::parse(TEXT).expect("a text"),
         encoding: Encoding::Gsm7,
         parts,
-        whole: random.once_in(6),
+        whole,
         tlvs: None,
         options: None,
         origin,
         reply_to: reply_to.map(|number| Sender::parse(number).expect("a number")),
         cost: Money::from_micros(PRICE * i64::from(parts)),
+        carrier_cost,
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits { messages_max, spend_max: None },
@@ -231,6 +236,18 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         now: world.now,
     };
     Some(Box::new(acceptance).into())
+}
+
+/// Returns what a carrier asks, if that is known.
+pub(super) fn carrier_cost(world: &mut World, whole: bool) -> Option<BelievedCost> {
+    let random = &mut world.random;
+    if random.once_in(3) {
+        return None;
+    }
+    let currency = Currency::parse(random.one_of(&["EUR", "USD"])).expect("a currency");
+    let per_part = Money::from_micros(i64::try_from(random.below(90_000)).expect("less than a tenth"));
+    let basis = random.one_of(&[CostBasis::Submit, CostBasis::Delivered]);
+    Some(BelievedCost { terms: CostTerms { per_part, currency, basis, entry: CostId::new(7) }, whole })
 }
 
 fn find_key(world: &mut World) -> Option<AnyCommand> {

@@ -1,6 +1,6 @@
 //! Comparison of the engine and the tables with the model.
 
-use super::model::Model;
+use super::model::{EarlierCarrier, Model};
 use super::report_channels::Telling;
 use super::setup::ACCOUNTS;
 use super::world::World;
@@ -77,6 +77,12 @@ impl World {
             exceptions.map(|(message, entry)| (*message, (entry.has_failed_over, entry.unknown_at)));
         let exceptions = exceptions.filter(|(_, exception)| *exception != (false, None)).collect();
         assert_same("exceptions of messages", &self.tables.exceptions(), &exceptions);
+        let earlier = model.messages.iter().flat_map(|(message, entry)| {
+            let row =
+                |EarlierCarrier { carrier, submitted, cost }: &EarlierCarrier| (*carrier, *submitted, *cost);
+            (1..).zip(entry.earlier.iter().map(row)).map(|(no, row)| ((*message, no), row))
+        });
+        assert_same("earlier carriers", &self.tables.earlier_carriers(), &earlier.collect());
         let refusals = model.messages.iter();
         let refusals =
             refusals.flat_map(|(message, entry)| entry.refused_by.iter().map(|by| (*message, *by)));
@@ -129,6 +135,8 @@ impl Model {
             to: if entry.is_erased { ERASED_NUMBER } else { entry.to.number() },
             has_text: entry.has_text,
             settled_at: entry.settled_at,
+            carrier_cost: entry.carrier_cost,
+            billable: entry.billable,
             names_recipient: has_origin && !entry.is_erased,
             has_quote: has_origin && entry.has_text,
         }

@@ -22,7 +22,7 @@ const NOT_SIMULATED: [&str; 14] = [
 ];
 
 /// Outcomes and events that must happen, beside the commands.
-const MUST_HAPPEN: [&str; 16] = [
+const MUST_HAPPEN: [&str; 17] = [
     "accepted",
     "over a control",
     "key used before",
@@ -31,6 +31,7 @@ const MUST_HAPPEN: [&str; 16] = [
     "cancelled by the operator",
     "stopped by the operator",
     "moved",
+    "moved after no response",
     "failed over",
     "webhook delivered",
     "webhook given up",

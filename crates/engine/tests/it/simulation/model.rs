@@ -10,9 +10,12 @@ use super::report_channels::Receivers;
 use super::report_model::ReportModel;
 use super::setup::{Setup, connection_of};
 use super::webhook_model::WebhookModel;
+use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{self, DoubtPolicy, Part, PartEvent, PartState, Progress, Transition};
+use hermod_domain::lifecycle::{
+    self, Billable, DoubtPolicy, Part, PartEvent, PartState, Progress, Transition,
+};
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -39,12 +42,25 @@ pub(super) struct Tries {
     pub(super) due_at: Option<Timestamp>,
 }
 
+/// What a carrier that a message has left can bill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct EarlierCarrier {
+    pub(super) carrier: CarrierId,
+    pub(super) submitted: u16,
+    pub(super) cost: Option<BelievedCost>,
+}
+
 /// A message of the model.
 pub(super) struct Message {
     pub(super) account: AccountId,
     pub(super) carrier: CarrierId,
     pub(super) to: Msisdn,
     pub(super) cost: i64,
+    pub(super) carrier_cost: Option<BelievedCost>,
+    /// Submissions to its carrier that were accepted or had no response.
+    pub(super) submitted: u16,
+    pub(super) billable: Option<Billable>,
+    pub(super) earlier: Vec<EarlierCarrier>,
     /// The number of charged parts.
     pub(super) charged: u8,
     pub(super) progress: Progress,
@@ -247,7 +263,13 @@ impl Model {
         };
         let before = std::mem::replace(&mut entry.progress, moved.after.clone());
         entry.tries[part.index()].due_at = None;
+        entry.submitted += u16::from(matches!(event, PartEvent::Accepted | PartEvent::NoResponse(_)));
         if entry.has_ended() {
+            let count = |state| entry.progress.parts.iter().filter(|part| part.state == state).count();
+            let count = |state| u16::try_from(count(state)).expect("a few parts");
+            let (submitted, delivered) =
+                (entry.submitted + count(PartState::Sending), count(PartState::Delivered));
+            entry.billable = Some(Billable { submitted: submitted.max(delivered), delivered });
             entry.settled_at = Some(self.now);
             self.open.remove(&message);
         }
@@ -355,6 +377,10 @@ fn new_message(acceptance: &Acceptance, alias: Option<Alias>) -> Message {
         carrier: acceptance.carrier,
         to: acceptance.to,
         cost: acceptance.cost.as_micros(),
+        carrier_cost: acceptance.carrier_cost,
+        submitted: 0,
+        billable: None,
+        earlier: Vec::new(),
         charged: acceptance.parts,
         progress: Progress::queued(submits),
         tries: vec![Tries::default(); usize::from(submits)],

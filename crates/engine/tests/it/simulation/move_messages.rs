@@ -1,7 +1,7 @@
 //! Messages that move to another carrier: because theirs is down, after temporary errors, and after rejections.
 
-use super::commands::pick_message;
-use super::model::{Model, Tries, WAITING};
+use super::commands::{carrier_cost, pick_message};
+use super::model::{EarlierCarrier, Model, Tries, WAITING};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Part, PartEvent, PartState};
@@ -22,7 +22,8 @@ const MOVED_MAX: u64 = 5;
 
 /// Returns another carrier, or by mistake the same.
 pub(super) fn elsewhere(world: &mut World) -> TargetCarrier {
-    TargetCarrier { carrier: world.random.one_of(&CARRIERS), whole: world.random.once_in(3) }
+    let (carrier, whole) = (world.random.one_of(&CARRIERS), world.random.once_in(3));
+    TargetCarrier { carrier, whole, cost: carrier_cost(world, whole) }
 }
 
 /// Cancels some messages for the operator. Some of them may be at another carrier, sent, or in doubt.
@@ -136,7 +137,14 @@ impl Model {
     /// ones.
     fn move_message(&mut self, message: MessageId, to: TargetCarrier) {
         let entry = self.messages.get_mut(&message).expect("a message that waits");
+        let submitted = std::mem::take(&mut entry.submitted);
+        if entry.progress.parts.iter().any(|part| part.doubts > 0) {
+            let (carrier, cost) = (entry.carrier, entry.carrier_cost);
+            entry.earlier.push(EarlierCarrier { carrier, submitted, cost });
+            self.coverage.count("moved after no response", 1);
+        }
         entry.carrier = to.carrier;
+        entry.carrier_cost = to.cost;
         entry.tries.iter_mut().for_each(|tries| tries.due_at = None);
         let submits = usize::from(if to.whole { 1 } else { entry.charged });
         if entry.progress.parts.len() != submits {

@@ -3,18 +3,20 @@
 
 use crate::error::StoreError;
 use crate::record::database::rows::{
-    dimension_to_stored, resolution_to_stored, scope_to_stored, stored_start, stored_value,
+    MESSAGE_COLUMNS, dimension_to_stored, read_message, resolution_to_stored, scope_to_stored, stored_start,
+    stored_value,
 };
 use crate::record::database::{figures, schema};
-use crate::record::{Dimension, Figures, Resolution, Scope, Value};
+use crate::record::{CostSum, CostSums, Dimension, Figures, Resolution, Scope, Value};
 use crate::sql::errors;
 use crate::sql::{Connection, Row, params};
 use crate::sqlite::schema as store_schema;
 use hermod_domain::ids::MessageId;
-use hermod_domain::money::Money;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// Messages that one of them lacks, or that differ, and in what. `s` is the store. Older ones than `FIRST_KEPT` are being
@@ -29,6 +31,7 @@ const DIFFERENCES: &str = "
             || iif(s.dest <> r.recipient, ' differs in recipient', '')
             || iif(s.parts <> r.parts, ' differs in parts', '')
             || iif(s.cost <> r.cost, ' differs in cost', '')
+            || iif(s.carrier_cost IS NOT r.carrier_cost OR s.cost_terms IS NOT r.cost_terms, ' differs in the cost of its carrier', '')
             || CASE
                 WHEN s.settled_at IS NULL AND (r.settled_ms IS NOT NULL OR r.state > 2)
                     THEN ' has ended in the record only'
@@ -38,6 +41,7 @@ const DIFFERENCES: &str = "
                 ELSE iif(s.state <> r.state, ' differs in state', '')
                     || iif(s.dlr IS NOT r.code OR s.err IS NOT r.err, ' differs in code', '')
                     || iif(l.balance IS NOT r.refund, ' differs in refund', '')
+                    || iif(s.billable IS NOT r.billable, ' differs in what its carrier can bill', '')
             END END AS differences
         FROM main.message s LEFT JOIN record.message r ON r.id = s.id
         LEFT JOIN main.ledger l ON l.message = s.id)
@@ -242,12 +246,33 @@ fn sums_of_messages(connection: &Connection, from: i64) -> Result<Sums, TableErr
             };
             sums.insert((day, row.get(0)?), figures);
         }
+        drop(rows);
+        add_costs(connection, (day, first(day)..first(day + 1)), &mut sums)?;
     }
     Ok(sums)
 }
 
-/// Returns the figures that messages have, in one order.
-fn sums(figures: &Figures) -> [i64; 8] {
+/// Adds what is due for the messages of a day.
+fn add_costs(
+    connection: &Connection,
+    (day, ids): (i64, Range<i64>),
+    sums: &mut Sums,
+) -> Result<(), TableError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {MESSAGE_COLUMNS} FROM record.message m WHERE m.id >= ?1 AND m.id < ?2 AND m.billable IS NOT NULL
+             AND (m.carrier_cost IS NOT NULL OR m.earlier_costs IS NOT NULL)"
+    ))?;
+    let mut rows = statement.query([ids.start, ids.end])?;
+    while let Some(row) = rows.next()? {
+        let message = read_message(&row)?;
+        let figures = sums.entry((day, message.account.get())).or_default();
+        message.counted_costs().for_each(|(due, sum)| figures.costs.add(due.cost.terms.currency, sum));
+    }
+    Ok(())
+}
+
+/// Returns the figures that messages have, in one order, and their costs.
+fn sums(figures: &Figures) -> ([i64; 8], CostSums) {
     let Figures {
         accepted,
         parts,
@@ -259,16 +284,25 @@ fn sums(figures: &Figures) -> [i64; 8] {
         rejected,
         refused: _,
         times: _,
+        costs,
     } = figures;
     let [accepted, parts, delivered, expired, undeliverable, rejected] =
         [accepted, parts, delivered, expired, undeliverable, rejected].map(|count| count.cast_signed());
-    [accepted, parts, spend.as_micros(), refunded.as_micros(), delivered, expired, undeliverable, rejected]
+    let (spend, refunded) = (spend.as_micros(), refunded.as_micros());
+    let counts = [accepted, parts, spend, refunded, delivered, expired, undeliverable, rejected];
+    (counts, costs.clone())
 }
 
 fn text(figures: &Figures) -> String {
-    let [accepted, parts, spend, refunded, delivered, expired, undeliverable, rejected] = sums(figures);
+    let (counts, costs) = sums(figures);
+    let [accepted, parts, spend, refunded, delivered, expired, undeliverable, rejected] = counts;
+    let cost = |(currency, sum): (Currency, CostSum)| {
+        let CostSum { messages, due, revenue } = sum;
+        format!(", {due} {currency} due for {messages} messages sold for {revenue}")
+    };
+    let costs: String = costs.iter().map(cost).collect();
     format!(
         "{accepted} accepted, {parts} parts, spend {spend}, refunded {refunded}, {delivered} delivered, {expired} expired, \
-         {undeliverable} undeliverable, {rejected} rejected"
+         {undeliverable} undeliverable, {rejected} rejected{costs}"
     )
 }

@@ -2,14 +2,15 @@
 
 use crate::record::pending::stored_steps;
 use crate::record::{
-    Dimension, MessageHistory, RecordStatus, RecordedMessage, Replay, RequestEntry, RequestKind, Resolution,
-    Scope, Value,
+    Dimension, MessageCosts, MessageHistory, RecordStatus, RecordedMessage, Replay, RequestEntry,
+    RequestKind, Resolution, Scope, Value,
 };
 use crate::sql::Row;
 use crate::sql::columns::{encoding_to_stored, stored_encoding, stored_message, stored_sender};
+use crate::sql::messages::stored_cost;
 use hermod_domain::erasure::ShortDigest;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
@@ -22,11 +23,14 @@ use std::time::Duration;
 
 /// The columns of a [`RecordedMessage`], in the order that [`read_message`] expects. `m` is the table `message`.
 pub(crate) const MESSAGE_COLUMNS: &str = "m.id, m.account, m.connection, m.carrier, m.sender, m.recipient, m.encoding, m.parts, m.cost, m.state, \
-     m.code, m.err, m.settled_ms, m.refund";
+     m.code, m.err, m.settled_ms, m.refund, m.carrier_cost, m.cost_terms, m.billable, m.earlier_costs";
+
+/// How many columns [`MESSAGE_COLUMNS`] are.
+pub(crate) const MESSAGE_WIDTH: usize = 18;
 
 /// The columns of a [`MessageHistory`], which begin with [`MESSAGE_COLUMNS`].
 pub(crate) const HISTORY_COLUMNS: &str = "m.id, m.account, m.connection, m.carrier, m.sender, m.recipient, m.encoding, m.parts, m.cost, m.state, \
-     m.code, m.err, m.settled_ms, m.refund, m.charged_parts, m.balance, m.request, m.route, m.choice, m.steps";
+     m.code, m.err, m.settled_ms, m.refund, m.carrier_cost, m.cost_terms, m.billable, m.earlier_costs, m.charged_parts, m.balance, m.request, m.route, m.choice, m.steps";
 
 /// Reads the columns [`MESSAGE_COLUMNS`].
 pub(crate) fn read_message(row: &Row<'_>) -> Result<RecordedMessage, TableError> {
@@ -42,6 +46,7 @@ pub(crate) fn read_message(row: &Row<'_>) -> Result<RecordedMessage, TableError>
         encoding: stored_encoding(row.get(6)?)?,
         parts: row.get(7)?,
         cost: Money::from_micros(row.get(8)?),
+        costs: read_costs(row, 14)?,
         state: MessageState::from_stored(row.get(9)?).map_err(TableError::unreadable)?,
         code: code.map(stored_code).transpose()?,
         err: row.get::<Option<u16>>(11)?.unwrap_or(0),
@@ -52,20 +57,50 @@ pub(crate) fn read_message(row: &Row<'_>) -> Result<RecordedMessage, TableError>
 
 /// Reads the columns [`HISTORY_COLUMNS`].
 pub(crate) fn read_history(row: &Row<'_>, status: RecordStatus) -> Result<MessageHistory, TableError> {
-    let route: Option<u32> = row.get(17)?;
-    let choice: Option<u8> = row.get(18)?;
+    let column = |column: usize| MESSAGE_WIDTH + column;
+    let route: Option<u32> = row.get(column(3))?;
+    let choice: Option<u8> = row.get(column(4))?;
     Ok(MessageHistory {
         message: read_message(row)?,
-        charged_parts: row.get(14)?,
-        balance: row.get::<Option<i64>>(15)?.map(Money::from_micros),
-        request: row.get(16)?,
+        charged_parts: row.get(column(0))?,
+        balance: row.get::<Option<i64>>(column(1))?.map(Money::from_micros),
+        request: row.get(column(2))?,
         route: match (route, choice) {
             (Some(route), Some(choice)) => Some((RouteId::new(route), stored_choice(choice)?)),
             _ => None,
         },
-        steps: stored_steps(row.get_ref(19)?.as_blob()?).map_err(TableError::unreadable)?,
+        steps: stored_steps(row.get_ref(column(5))?.as_blob()?).map_err(TableError::unreadable)?,
         status,
     })
+}
+
+/// Reads what carriers ask and can bill.
+fn read_costs(row: &Row<'_>, column: usize) -> Result<MessageCosts, TableError> {
+    let billable: Option<i64> = row.get(column + 2)?;
+    let earlier = row.get_ref(column + 3)?.as_blob_or_null()?;
+    Ok(MessageCosts {
+        believed: stored_cost(row, column)?,
+        billable: billable.map(Billable::from_stored).transpose().map_err(TableError::unreadable)?,
+        earlier: earlier.map_or(Ok(Vec::new()), postcard::from_bytes).map_err(TableError::unreadable)?,
+    })
+}
+
+/// What the four columns of costs hold.
+pub(crate) struct StoredCosts {
+    pub per_part: Option<i64>,
+    pub terms: Option<i64>,
+    pub billable: Option<i64>,
+    pub earlier: Option<Vec<u8>>,
+}
+
+pub(crate) fn costs_to_stored(MessageCosts { believed, billable, earlier }: &MessageCosts) -> StoredCosts {
+    let octets = || postcard::to_extend(earlier, Vec::new()).expect("costs can be encoded");
+    StoredCosts {
+        per_part: believed.map(|cost| cost.terms.per_part.as_micros()),
+        terms: believed.map(|cost| cost.packed_terms()),
+        billable: billable.map(Billable::to_stored),
+        earlier: (!earlier.is_empty()).then(octets),
+    }
 }
 
 /// Returns the time in `settled_ms`.

@@ -1,28 +1,30 @@
 //! Reads of the store's tables for the record: what the feed did not bring.
 
 use crate::error::StoreError;
-use crate::record::RecordedMessage;
 use crate::record::database::rows::stored_recipient;
+use crate::record::{MessageCosts, RecordedMessage};
 use crate::sql::SqlTables;
 use crate::sql::columns::{stored_encoding, stored_message, stored_sender};
+use crate::sql::messages::stored_cost;
 #[cfg(test)]
 use crate::sql::read_results::StorePosition;
-use crate::sql::{Connection, Row, nodes, params};
+use crate::sql::{Connection, Row, described, nodes, params};
 use crate::sqlite::progress::BatchNumbers;
 use crate::sqlite::schema;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::maps::HashMap;
+use hermod_engine::ops::EarlierCost;
 use hermod_engine::progress;
 use hermod_engine::tables::{MessageKey, TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
 
-const COLUMNS: &str =
-    "id, account, connection, carrier, source, dest, encoding, parts, cost, state, dlr, err, settled_at";
+const COLUMNS: &str = "id, account, connection, carrier, source, dest, encoding, parts, cost, state, dlr, err, settled_at, carrier_cost, \
+     cost_terms, billable";
 
 /// A connection that reads the store's database.
 pub(crate) struct RecordSource {
@@ -98,7 +100,9 @@ impl RecordSource {
                 last = Some(row.get(0)?);
                 messages.extend(readable(&row, read(tables, &row))?);
             }
-            add_refunds(snapshot, first, last.unwrap_or(first), &mut messages)?;
+            let last_read = last.unwrap_or(first);
+            add_refunds(snapshot, first, last_read, &mut messages)?;
+            add_earlier_costs(snapshot, first, last_read, &mut messages)?;
             Ok((messages, last))
         })
     }
@@ -116,12 +120,9 @@ impl RecordSource {
                 }
             }
             for message in &mut messages {
-                add_refunds(
-                    snapshot,
-                    message.id.as_i64(),
-                    message.id.as_i64(),
-                    std::slice::from_mut(message),
-                )?;
+                let (id, message) = (message.id.as_i64(), std::slice::from_mut(message));
+                add_refunds(snapshot, id, id, message)?;
+                add_earlier_costs(snapshot, id, id, message)?;
             }
             Ok((messages, ids.last().copied()))
         })
@@ -154,12 +155,13 @@ fn readable(
     }
 }
 
-/// Reads a message without its refund.
+/// Reads a message without its refund and what earlier carriers can bill.
 fn read(tables: &Tables<'_>, row: &Row<'_>) -> Result<RecordedMessage, TableError> {
     let (id, account) = (stored_message(row, 0)?, AccountId::new(row.get(1)?));
     let carrier = CarrierId::new(row.get(3)?);
     let mut state = MessageState::from_stored(row.get(9)?).map_err(TableError::unreadable)?;
     let settled_at = row.get::<Option<i64>>(12)?.map(Timestamp::from_millis);
+    let billable: Option<i64> = row.get(15)?;
     if !state.is_final()
         && let Some(progress) = progress::load(tables, MessageKey { carrier, account, message: id })?
     {
@@ -176,6 +178,11 @@ fn read(tables: &Tables<'_>, row: &Row<'_>) -> Result<RecordedMessage, TableErro
         encoding: stored_encoding(row.get(6)?)?,
         parts: row.get(7)?,
         cost: Money::from_micros(row.get(8)?),
+        costs: MessageCosts {
+            believed: stored_cost(row, 13)?,
+            billable: billable.map(Billable::from_stored).transpose().map_err(TableError::unreadable)?,
+            earlier: Vec::new(),
+        },
         state,
         code: settled_at.map(|_| code()).transpose()?,
         err: if settled_at.is_some() { row.get(11)? } else { 0 },
@@ -203,6 +210,23 @@ fn add_refunds(
     }
     for message in messages.iter_mut().filter(|message| message.settled_at.is_some()) {
         message.refund = refunds.get(&message.id.as_i64()).copied();
+    }
+    Ok(())
+}
+
+/// Adds what earlier carriers can bill of messages with ids from `first` to `last`, in the order of the ids. Few messages have any.
+fn add_earlier_costs(
+    connection: &Connection,
+    first: i64,
+    last: i64,
+    messages: &mut [RecordedMessage],
+) -> Result<(), TableError> {
+    let which = "WHERE message BETWEEN ?1 AND ?2 ORDER BY message, no";
+    let costs: Vec<EarlierCost> = described::rows(connection, which, params![first, last])?;
+    for cost in costs {
+        if let Ok(place) = messages.binary_search_by_key(&cost.message, |message| message.id) {
+            messages[place].costs.earlier.push(cost);
+        }
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 
 use crate::record::database::purging::RecordRetention;
 use crate::record::database::rows::{
-    MESSAGE_COLUMNS, choice_to_stored, message_encoding, read_message, recipient_to_stored,
-    settled_to_stored, took,
+    MESSAGE_COLUMNS, MESSAGE_WIDTH, choice_to_stored, costs_to_stored, message_encoding, read_message,
+    recipient_to_stored, settled_to_stored, took,
 };
 use crate::record::database::schema::MESSAGES_PER_CHUNK;
 use crate::record::database::{checking, erasing, figures, purging, request_log, schema};
@@ -197,19 +197,21 @@ impl<'c> Writing<'c> {
             insert: connection.prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, first_carrier, sender, recipient, encoding,
                      parts, charged_parts, cost, state, code, err, settled_ms, refund, balance, request, route, choice,
-                     steps)
+                     steps, carrier_cost, cost_terms, billable, earlier_costs)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                     ?21) ON CONFLICT DO NOTHING",
+                     ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO NOTHING",
             )?,
             find: connection.prepare_cached(&format!(
                 "SELECT {MESSAGE_COLUMNS}, m.first_carrier, m.steps FROM message m WHERE m.id = ?1"
             ))?,
             change: connection.prepare_cached(
-                "UPDATE message SET carrier = ?2, first_carrier = ?3, state = ?4, steps = ?5 WHERE id = ?1",
+                "UPDATE message SET carrier = ?2, first_carrier = ?3, state = ?4, steps = ?5, carrier_cost = ?6, cost_terms = ?7,
+                     earlier_costs = ?8 WHERE id = ?1",
             )?,
             end: connection.prepare_cached(
                 "UPDATE message SET carrier = ?2, first_carrier = ?3, state = ?4, steps = ?5, code = ?6, err = ?7,
-                     settled_ms = ?8, refund = ?9 WHERE id = ?1",
+                     settled_ms = ?8, refund = ?9, carrier_cost = ?10, cost_terms = ?11, earlier_costs = ?12,
+                     billable = ?13 WHERE id = ?1",
             )?,
             messages,
             by_account: Vec::new(),
@@ -240,6 +242,7 @@ impl<'c> Writing<'c> {
         let NewMessage { message, first_carrier, charged_parts, balance, request, route, key } = new;
         append_steps(&[], &pending.steps, pending.last_ms, &mut self.steps);
         let id = message.id;
+        let costs = costs_to_stored(&message.costs);
         let added = self.insert.execute(params![
             id.as_i64(),
             message.account.get(),
@@ -262,6 +265,10 @@ impl<'c> Writing<'c> {
             route.map(|(route, _)| route.get()),
             route.map(|(_, choice)| choice_to_stored(choice)),
             self.steps,
+            costs.per_part,
+            costs.terms,
+            costs.billable,
+            costs.earlier,
         ])?;
         if added == 0 {
             return Ok(false);
@@ -294,20 +301,29 @@ impl<'c> Writing<'c> {
         };
         let has_ended = message.settled_at.is_some();
         let end = pending.end.filter(|_| !has_ended);
-        let has_news = pending.state.is_some() && !has_ended || pending.carrier.is_some() || end.is_some();
+        let costs = pending.costs.as_ref().filter(|_| !has_ended);
+        let has_news = pending.state.is_some() && !has_ended
+            || pending.carrier.is_some()
+            || costs.is_some()
+            || end.is_some();
         let further = if has_ended { pending.steps_without_end() } else { Cow::Borrowed(&pending.steps[..]) };
         if !has_news && further.is_empty() {
             return Ok(true);
         }
         append_steps(&steps, &further, pending.last_ms, &mut self.steps);
         message.carrier = pending.carrier.unwrap_or(message.carrier);
+        if let Some(costs) = costs {
+            message.costs.apply(costs);
+        }
         let other_first = (message.carrier != first_carrier).then(|| first_carrier.get());
         if pending.carrier.is_some() {
             self.flushed.counts.note_moved(&message);
         }
-        if let Some(MessageEnd { state, code, err, refund, at }) = end {
+        let costs = costs_to_stored(&message.costs);
+        if let Some(MessageEnd { state, code, err, refund, billable, at }) = end {
             (message.state, message.code, message.err) = (state, Some(code), err);
             (message.refund, message.settled_at) = (refund, Some(at));
+            message.costs.billable = Some(billable);
             self.end.execute(params![
                 message.id.as_i64(),
                 message.carrier.get(),
@@ -318,6 +334,10 @@ impl<'c> Writing<'c> {
                 err,
                 settled_to_stored(message.id, at),
                 refund.map(|refund| refund.as_micros()),
+                costs.per_part,
+                costs.terms,
+                costs.earlier,
+                billable.to_stored(),
             ])?;
             let how = (state, took(message.id, at), refund);
             self.flushed.counts.count_end(&message, first_carrier, how);
@@ -329,6 +349,9 @@ impl<'c> Writing<'c> {
                 other_first,
                 message.state.to_stored(),
                 self.steps,
+                costs.per_part,
+                costs.terms,
+                costs.earlier,
             ])?;
         }
         if self.is_watched {
@@ -339,8 +362,8 @@ impl<'c> Writing<'c> {
 
     fn find(&mut self, id: MessageId) -> Result<Option<Found>, TableError> {
         let read = |row: &crate::sql::Row<'_>| {
-            let first: Option<u32> = row.get(14)?;
-            let steps = row.get_ref(15)?.as_blob()?.to_vec();
+            let first: Option<u32> = row.get(MESSAGE_WIDTH)?;
+            let steps = row.get_ref(MESSAGE_WIDTH + 1)?.as_blob()?.to_vec();
             Ok(read_message(row).map(|message| {
                 let first_carrier = first.map_or(message.carrier, CarrierId::new);
                 Found { message, first_carrier, steps }

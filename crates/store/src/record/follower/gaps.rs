@@ -2,7 +2,7 @@
 //! missing.
 
 use crate::record::pending::{MessageEnd, NewMessage, PendingMessage};
-use crate::record::{RecordedMessage, StepNote};
+use crate::record::{CostChange, MessageCosts, RecordedMessage, StepNote};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::MessageState;
 
@@ -45,12 +45,17 @@ pub(super) fn rechecked(
     // The steps of a message that waits in the queue are in the record, unless its state says otherwise.
     if stored.state == MessageState::Queued
         && (recorded.state, recorded.carrier) == (stored.state, stored.carrier)
+        && recorded.costs == stored.costs
     {
         return None;
     }
     let mut pending = PendingMessage::new(stored.id);
     note_gap(&mut pending, stored);
     pending.carrier = (recorded.carrier != stored.carrier && !newer.carrier).then_some(stored.carrier);
+    if recorded.costs != stored.costs && !newer.carrier {
+        let MessageCosts { believed, billable: _, earlier } = stored.costs.clone();
+        pending.costs = Some(CostChange { believed, earlier });
+    }
     if stored.settled_at.is_none() && !newer.state {
         pending.state = Some(stored.state);
     }
@@ -63,6 +68,7 @@ fn note_gap(pending: &mut PendingMessage, message: &RecordedMessage) {
     pending.note(at, PartNo::FIRST, StepNote::Gap);
     if let (Some(at), Some(code)) = (message.settled_at, message.code) {
         let RecordedMessage { state, err, refund, .. } = *message;
-        pending.note_end(MessageEnd { state, code, err, refund, at });
+        let billable = message.costs.billable.unwrap_or_default();
+        pending.note_end(MessageEnd { state, code, err, refund, billable, at });
     }
 }

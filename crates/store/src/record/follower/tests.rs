@@ -7,7 +7,7 @@ use crate::record::database::source::RecordSource;
 use crate::record::follower::state::Following;
 use crate::record::{Erasures, Feed, RecordTrouble};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_engine::steps::{MessageStep, StepId, StepKind};
@@ -87,6 +87,7 @@ async fn message_that_ends_while_it_is_read_from_the_store_ends_in_the_record() 
         code: DlrCode::Expired,
         err: 0,
         refund: Some(Money::ZERO),
+        billable: Billable::default(),
     };
     push_next(&follower, step(message, end));
     follower.catch_up().expect("the message is read");

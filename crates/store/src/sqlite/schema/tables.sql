@@ -5,7 +5,9 @@
 
 -- Messages. `whole`: 1 if the carrier gets the whole text in one submit_sm, whose message has one row in `part`, whatever `parts`
 -- says. `tlvs`: optional parameters (TLVs) of the customer, passed on to the carrier. `shape`: what differs from a plain text.
--- `origin`: how it was submitted over SMPP, and which DLRs were requested. See blobs.rs.
+-- `origin`: how it was submitted over SMPP, and which DLRs were requested. See blobs.rs. `carrier_cost`: what the carrier was believed
+-- to ask for a part when it got the message; null if that is not known. `cost_terms`: the entry, the currency and the basis of it, see
+-- believed_cost.rs. `billable`: what the carrier can bill, once the message has ended, see billable.rs.
 CREATE TABLE message (
     id          INTEGER PRIMARY KEY,
     account     INTEGER NOT NULL,
@@ -26,7 +28,10 @@ CREATE TABLE message (
     whole       INTEGER NOT NULL DEFAULT 0,
     tlvs        BLOB,
     shape       BLOB,
-    origin      BLOB
+    origin      BLOB,
+    carrier_cost INTEGER,
+    cost_terms  INTEGER,
+    billable    INTEGER
 ) STRICT;
 
 -- The parts of messages that are not final. The key gives the order of a carrier's queue per account. The index of deferred parts

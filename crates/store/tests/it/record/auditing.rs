@@ -45,6 +45,12 @@ async fn changed_rows_and_sums_are_found() {
         ("UPDATE message SET state = 5 WHERE state = 3", "differs"),
         ("UPDATE message SET cost = cost + 1 WHERE state = 0", "differs"),
         ("UPDATE message SET refund = 1 WHERE state = 3", "differs"),
+        (
+            "UPDATE message SET cost_terms = cost_terms + 1 WHERE state = 0",
+            "differs in the cost of its carrier",
+        ),
+        ("UPDATE message SET billable = 2 WHERE state = 3", "differs in what its carrier can bill"),
+        ("UPDATE message SET billable = 2 WHERE state = 3", "0.116 EUR due"),
         ("DELETE FROM message WHERE state = 0", "is missing in the record"),
         ("DELETE FROM by_account", "is missing in the list of its account"),
         ("DELETE FROM tail", "no statistics"),

@@ -1,6 +1,7 @@
 //! Finds another carrier for a message that a carrier rejected or deferred.
 
 use super::SentPart;
+use crate::app::target;
 use crate::edges::carrier::link_group::LinkGroup;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::numbers::Numbers;
@@ -38,6 +39,5 @@ pub(in crate::edges::carrier) fn alternative_carrier(
     } else {
         route.next_after_rejection(group.id(), *to, &health)
     }?;
-    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.carrier_splits_messages());
-    Some(TargetCarrier { carrier, whole })
+    Some(target(&catalogue, carrier, &sending, gateway.clock.now()))
 }

@@ -8,11 +8,13 @@ use crate::record::database::schema;
 use crate::record::database::writing::{Flush, RecordConnection};
 use crate::record::pending::{PendingMessage, RecordPosition};
 use crate::record::tally::{Collected, SharedCollected};
-use crate::record::{FilledMessage, HistoryStep, RecordedMessage, RequestEntry, StepNote};
+use crate::record::{FilledMessage, HistoryStep, MessageCosts, RecordedMessage, RequestEntry, StepNote};
 use crate::sql::Connection;
 use crate::sql::read_results::StorePosition;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, PartNo, RemoteId};
-use hermod_domain::lifecycle::MessageState;
+use hermod_domain::believed_cost::BelievedCost;
+use hermod_domain::cost::{CostBasis, CostTerms};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, CostId, IdMint, PartNo, RemoteId};
+use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
@@ -105,6 +107,18 @@ fn messages(count: u64) -> Vec<FilledMessage> {
         .collect()
 }
 
+/// Returns what the carrier of a message asks, which most messages know, and can bill.
+fn costs(number: u64, state: MessageState) -> MessageCosts {
+    let (per_part, entry) = (Money::from_micros(20_000), CostId::new(3));
+    let currency = if number.is_multiple_of(3) { "EUR" } else { "USD" }.parse().unwrap();
+    let terms = CostTerms { per_part, currency, basis: CostBasis::Submit, entry };
+    MessageCosts {
+        believed: (!number.is_multiple_of(7)).then_some(BelievedCost { terms, whole: false }),
+        billable: state.is_final().then_some(Billable { submitted: 1, delivered: 0 }),
+        earlier: Vec::new(),
+    }
+}
+
 /// Returns the message with a number, whose properties follow from it.
 fn message(number: u64, id: i64) -> FilledMessage {
     let id = hermod_domain::ids::MessageId::from_i64(id).unwrap();
@@ -132,6 +146,7 @@ fn message(number: u64, id: i64) -> FilledMessage {
             encoding: Encoding::Gsm7,
             parts: u8::try_from(1 + pick(18, 3)).unwrap(),
             cost: Money::from_micros(65_000),
+            costs: costs(number, state),
             state,
             code: state.is_final().then_some(DlrCode::Delivrd),
             err: 0,

@@ -4,11 +4,11 @@ use super::{DAY, Filled, account, messages, noon};
 use crate::error::StoreError;
 use crate::record::database::statistics::{Currencies, of_accounts, statistics, statistics_by_currency};
 use crate::record::{
-    Dimension, Figures, FilledMessage, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow, StatisticsQuery,
-    Value,
+    CostSum, Dimension, Figures, FilledMessage, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow,
+    StatisticsQuery, Value,
 };
 use hermod_domain::ids::AccountId;
-use hermod_domain::money::Currency;
+use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,19 +39,45 @@ fn value_of(filled: &FilledMessage, by: Dimension) -> Value {
     }
 }
 
+type Rows = BTreeMap<(Timestamp, Option<AccountId>, Value), Figures>;
+
+/// Adds what is due for a message. Its costs count for the carrier that has it now.
+fn add_costs(
+    rows: &mut Rows,
+    (start, of): (Timestamp, Option<AccountId>),
+    filled: &FilledMessage,
+    query: &StatisticsQuery,
+    from: Timestamp,
+) {
+    let message = &filled.message;
+    let value = match query.by {
+        Dimension::Carrier => Value::Id(message.carrier.get()),
+        by => value_of(filled, by),
+    };
+    let at = message.id.accepted_at();
+    let (Some(cost), Some(_)) = (message.costs.believed, message.settled_at) else { return };
+    if at < from || at >= query.until || query.value.as_ref().is_some_and(|wanted| *wanted != value) {
+        return;
+    }
+    let (due, refund) = (cost.terms.per_part, message.refund.unwrap_or(Money::ZERO));
+    let sum = CostSum { messages: 1, due, revenue: message.cost.checked_sub(refund).unwrap() };
+    rows.entry((start, of, value)).or_default().costs.add(cost.terms.currency, sum);
+}
+
 /// Returns the rows that a query should return.
 fn expected(all: &[FilledMessage], scope: Scope, query: &StatisticsQuery) -> Vec<StatisticRow> {
-    let mut rows: BTreeMap<(Timestamp, Option<AccountId>, Value), Figures> = BTreeMap::new();
+    let mut rows: Rows = BTreeMap::new();
     let from = query.resolution.start_of(query.from);
     for filled in all.iter().filter(|filled| scope.includes(filled.message.account)) {
         let message = &filled.message;
         let at = message.id.accepted_at();
         let value = value_of(filled, query.by);
+        let is_separate = scope != Scope::All || query.by == Dimension::Connection;
+        let of = is_separate.then_some(message.account);
+        add_costs(&mut rows, (query.resolution.start_of(at), of), filled, query, from);
         if at < from || at >= query.until || query.value.as_ref().is_some_and(|wanted| *wanted != value) {
             continue;
         }
-        let is_separate = scope != Scope::All || query.by == Dimension::Connection;
-        let of = is_separate.then_some(message.account);
         let figures = rows.entry((query.resolution.start_of(at), of, value)).or_default();
         figures.accepted += 1;
         figures.parts += u64::from(message.parts);
