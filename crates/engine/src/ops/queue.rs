@@ -1,6 +1,7 @@
 //! The queues of carriers, moves of messages between carriers, and rows that were set aside because they cannot be read.
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -45,6 +46,8 @@ pub struct WaitingMessage {
     pub from: Sender,
     pub to: Msisdn,
     pub parts: u8,
+    /// The charge for the message.
+    pub price: Money,
     pub expires_at: Timestamp,
     /// A carrier may have a part of it: it was sent and not answered.
     pub may_be_sent: bool,

@@ -9,6 +9,8 @@ fn message_is_shown_with_its_timeline() {
             "state": "delivered", "code": "DELIVRD", "err": 0, "cost": 0.05, "refund": null, "currency": "EUR",
             "accepted_at": "2026-11-16T12:00:00Z", "ended_at": "2026-11-16T12:00:01Z", "took_ms": 1204, "charged_parts": 1,
             "balance": 9.95, "request": "req-1", "route": "49", "choice": "only", "why": "The route has no other carrier.",
+            "carriers": [{"carrier": "acme", "cost": 0.04, "margin": 0.01, "excluded": null},
+              {"carrier": "beta", "cost": null, "margin": null, "excluded": "unknown-cost"}],
             "timeline": [
               {"step": "accepted", "at_ms": 0, "cost": 0.05, "balance": 9.95, "route": "49", "choice": "only",
                "encoding": "gsm7", "parts": 1},
@@ -24,6 +26,7 @@ fn message_is_shown_with_its_timeline() {
         "  network        DE 262-01\n",
         "  took           1.2 s\n",
         "  balance after  9.95 EUR\n",
+        "CARRIER  COST  MARGIN  LEFT OUT\nacme     0.04    0.01\nbeta                   unknown cost\n\n",
         "AFTER  STEP              PART  WHAT\n",
         " 0 ms  accepted                cost 0.05, balance 9.95, route 49, parts 1, gsm7\n",
         "14 ms  sent               1/1  acme, link 3\n",

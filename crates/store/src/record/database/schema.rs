@@ -19,7 +19,7 @@ const UNUSABLE: &str = "unusable";
 /// again is not filled with it; the first ones are kept.
 const UNUSABLE_MAX: u32 = 3;
 /// Raised with each change of the schema, or of what is encoded in its columns.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 /// Messages of one chunk of keys: keys are added within a few hundred pages, whatever their values are.
 pub(crate) const MESSAGES_PER_CHUNK: u64 = 65_536;
 
@@ -47,6 +47,7 @@ CREATE TABLE message (
     request       TEXT,
     route         INTEGER,
     choice        INTEGER,
+    compared      BLOB, -- the encoded carriers of a route that looks at costs
     steps         BLOB    NOT NULL
 ) STRICT;
 CREATE INDEX message_open ON message (id) WHERE settled_ms IS NULL;
