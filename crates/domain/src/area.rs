@@ -61,6 +61,19 @@ impl Area {
     }
 }
 
+impl Area {
+    /// Returns its short form: `49`, `262-01`, `mcc262`, `DE` or `*`.
+    pub fn name(self) -> String {
+        match self {
+            Area::Prefix(prefix) if prefix.is_empty() => "*".to_owned(),
+            Area::Prefix(prefix) => prefix.to_string(),
+            Area::Network(network) => network.to_string(),
+            Area::Mcc(mcc) => format!("mcc{mcc}"),
+            Area::Country(country) => country.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Area {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

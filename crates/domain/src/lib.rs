@@ -31,6 +31,7 @@ pub mod inbound;
 pub mod keyed_pace;
 pub mod lifecycle;
 pub mod log_throttle;
+pub mod message_costs;
 pub mod money;
 pub mod monotonic_clock;
 pub mod numbers;

@@ -3,14 +3,15 @@
 //! opt-outs, approved reviews, daily totals, the balance) is checked there, in the same order.
 
 use crate::believed_cost::BelievedCost;
-use crate::carrier::{DefaultAlphabet, Health, Profile};
+use crate::carrier::{CarrierStatus, DefaultAlphabet, Profile};
 use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStatus};
 use crate::ids::{CarrierId, RouteId};
 use crate::lifecycle::DoubtPolicy;
+use crate::message_costs::MessageCosts;
 use crate::money::Money;
 use crate::numbers::Numbers;
 use crate::refusal::Refusal;
-use crate::route::{CarrierChoice, RouteQuery};
+use crate::route::{CarrierChoice, ComparedCarrier, Occasion, RouteQuery};
 use crate::screen::{Joined, Piece};
 use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
@@ -37,9 +38,19 @@ pub struct AllowedMessage {
     pub carrier_cost: Option<BelievedCost>,
     pub route: RouteId,
     pub choice: CarrierChoice,
+    /// The carriers of the route as they were compared; none if it looks at no costs.
+    pub compared: Option<Box<[ComparedCarrier]>>,
     /// Whether the message is sent as one submit_sm, which the carrier splits.
     pub whole: bool,
     pub doubt: DoubtPolicy,
+}
+
+impl AllowedMessage {
+    /// Returns the margin if the message goes to a carrier that leaves less than the route wants.
+    pub fn loss(&self) -> Option<Money> {
+        let compared = self.compared.as_ref().filter(|_| self.choice == CarrierChoice::LeastLoss)?;
+        compared.iter().find(|one| one.carrier == self.carrier)?.judgement.margin
+    }
 }
 
 /// The result of the checks.
@@ -76,7 +87,7 @@ pub fn check_submission(
     submission: &Submission,
     joined: &[Joined],
     now: Timestamp,
-    health: &dyn Fn(CarrierId) -> Health,
+    status: &dyn CarrierStatus,
 ) -> PolicyDecision {
     let text = text_to_send(connection, submission);
     let measure = submission.measure(&text);
@@ -93,7 +104,7 @@ pub fn check_submission(
         return PolicyDecision::Refused(Refusal::DestinationBlocked);
     }
     let matches = screen(view, &from, submission, (&text, measure), joined);
-    let otherwise = allow(catalogue, view, submission, &query, (&text, measure), now, health);
+    let otherwise = allow(catalogue, view, submission, &query, (&text, measure), now, status);
     if !matches.is_empty() {
         return PolicyDecision::Screened { matches, from, otherwise };
     }
@@ -190,7 +201,7 @@ pub fn preview_submission(
     connection: &Connection,
     submission: &Submission,
     now: Timestamp,
-    health: &dyn Fn(CarrierId) -> Health,
+    status: &dyn CarrierStatus,
 ) -> SubmissionPreview {
     let text = text_to_send(connection, submission);
     let measure = submission.measure(&text);
@@ -209,7 +220,7 @@ pub fn preview_submission(
     };
     let destination = Numbers::embedded().find(submission.to);
     let query = RouteQuery { account: connection.account, from: &from, to: submission.to, destination };
-    let priced = allow(catalogue, view, submission, &query, (&text, measure), now, health);
+    let priced = allow(catalogue, view, submission, &query, (&text, measure), now, status);
     SubmissionPreview {
         measure,
         from: Some(from),
@@ -239,7 +250,7 @@ fn allow(
     query: &RouteQuery<'_>,
     (text, measure): (&MessageText, Measure),
     now: Timestamp,
-    health: &dyn Fn(CarrierId) -> Health,
+    status: &dyn CarrierStatus,
 ) -> Result<AllowedMessage, Refusal> {
     let RouteQuery { to, destination, .. } = query;
     let route = catalogue.routes().serving(query);
@@ -248,22 +259,34 @@ fn allow(
     }
     let cost = view.prices().cost(*to, destination, now, measure.parts).ok_or(Refusal::NoPrice)?;
     let (_, route) = route.ok_or(Refusal::NoRoute)?;
-    let (carrier, choice) = route.choose(*to, health);
-    let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
-    let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
+    let profile_of = |carrier| catalogue.carrier(carrier).map(|carrier| &carrier.profile);
+    let sent_to = |carrier| measure_for_carrier(submission, text, measure, profile_of(carrier));
+    let costs = MessageCosts {
+        catalogue,
+        query,
+        price: cost,
+        currency: view.account.currency,
+        parts: &|carrier| sent_to(carrier).parts,
+        status,
+        now,
+    };
+    let ranking = route.rank(*to, Occasion::Submission, Some(&costs));
+    let (carrier, choice) = ranking.choose(status).ok_or(Refusal::NoRoute)?;
+    let profile = profile_of(carrier);
     let whole = profile.is_some_and(Profile::carrier_splits_messages);
-    let alphabet = profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet);
+    let doubt = route.rules().doubt.or_else(|| profile.and_then(|profile| profile.in_doubt));
     Ok(AllowedMessage {
         from: *query.from,
         text: text.clone(),
         encoding: measure.encoding,
         parts: measure.parts,
-        sent: if whole { measure } else { measure_for_carrier(submission, text, measure, alphabet) },
+        sent: sent_to(carrier),
         cost,
         carrier,
         carrier_cost: catalogue.believed_cost(carrier, query, whole, now),
         route: route.id(),
         choice,
+        compared: ranking.compared(),
         whole,
         doubt: doubt.unwrap_or_default(),
     })
@@ -279,16 +302,21 @@ fn may_send_to(catalogue: &Catalogue, view: &AccountView, query: &RouteQuery<'_>
     }
 }
 
-/// Returns the encoding and the parts for a carrier with this alphabet. A single part that fits UCS-2 is converted when
-/// it is sent; a longer text would lose characters, so it is split again as UCS-2.
+/// Returns the encoding and the parts for a carrier. One that splits messages itself gets what the customer is charged for. A
+/// single part that fits UCS-2 is converted when it is sent; a longer text would lose characters, so it is split again as UCS-2.
 fn measure_for_carrier(
     submission: &Submission,
     text: &MessageText,
     measure: Measure,
-    alphabet: DefaultAlphabet,
+    profile: Option<&Profile>,
 ) -> Measure {
+    let alphabet = profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet);
     let is_cut_by_customer = submission.options.as_ref().is_some_and(|options| options.is_one_part());
-    if measure.encoding != Encoding::Gsm7 || is_cut_by_customer || alphabet.has_all_of(text.as_str()) {
+    if profile.is_some_and(Profile::carrier_splits_messages)
+        || measure.encoding != Encoding::Gsm7
+        || is_cut_by_customer
+        || alphabet.has_all_of(text.as_str())
+    {
         return measure;
     }
     let ucs2 = text.measure_in(Encoding::Ucs2);

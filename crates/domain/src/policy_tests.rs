@@ -4,12 +4,14 @@ use super::*;
 use crate::block::{BlockDirection, BlockedNumbers};
 use crate::carrier::{Health, Profile};
 use crate::catalogue::{
-    Account, BlockEntry, Carrier, Countries, Documents, NumberEntry, Price, RouteCarrier, RouteEntry,
+    Account, BlockEntry, Carrier, Cost, Countries, Documents, NumberEntry, Price, RouteCarrier, RouteEntry,
     ScreenEntry, SenderEntry, SenderState,
 };
+use crate::cost::CostBasis;
 use crate::ids::{AccountId, ConnectionId, RouteId};
 use crate::phone::Msisdn;
 use crate::prefix::Prefix;
+use crate::route::{ChooseBy, Margin};
 use crate::screen::ScreenedField;
 
 const ACME: AccountId = AccountId::new(1);
@@ -38,6 +40,7 @@ fn documents() -> Documents {
             in_doubt: None,
             fail_over_refusals: false,
             fail_over_after_ms: None,
+            costs: Default::default(),
         };
         (RouteId::new(number), entry)
     };
@@ -146,7 +149,7 @@ fn result(documents: Documents, from: &str, to: &str, text: &str) -> String {
         &submission,
         &[],
         NOW,
-        &|_| Health::Up,
+        &|_: CarrierId| Health::Up,
     ) {
         PolicyDecision::Allowed(allowed) => summary(allowed),
         PolicyDecision::Refused(refusal) => refusal.code().to_owned(),
@@ -201,7 +204,7 @@ fn every_text_that_a_part_makes_with_its_neighbours_needs_an_approval() {
         &submission,
         &joined,
         NOW,
-        &|_| Health::Up,
+        &|_: CarrierId| Health::Up,
     );
     let PolicyDecision::Screened { matches, .. } = decision else { panic!("{decision:?}") };
     let matching: Vec<&str> = matches.iter().map(|found| found.text.as_str()).collect();
@@ -352,7 +355,8 @@ fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs
         );
         let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
         let view = catalogue.account(ACME).unwrap();
-        let allowed = check_submission(&catalogue, view, connection, &submission, &[], NOW, &|_| Health::Up);
+        let allowed =
+            check_submission(&catalogue, view, connection, &submission, &[], NOW, &|_: CarrierId| Health::Up);
         let PolicyDecision::Allowed(allowed) = allowed else { panic!("{allowed:?}") };
         let result = |Measure { encoding, parts }| format!("{parts} {}", encoding.as_str());
         let measure = Measure { encoding: allowed.encoding, parts: allowed.parts };
@@ -361,5 +365,69 @@ fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs
             (charged, sent),
             "{alphabet:?}"
         );
+    }
+}
+
+#[test]
+fn carriers_are_compared_by_the_parts_that_they_count() {
+    use crate::carrier::DefaultAlphabet::{Gsm, Latin1};
+    use crate::carrier::LongMessages::{Payload, Udh};
+    // One part of GSM-7 for 0.05, two of UCS-2 where the alphabet lacks the euro sign.
+    let text = format!("{}€", "a".repeat(99));
+    for (alphabet, long_messages, cost, min_margin, expect) in [
+        (Latin1, Udh, "0.016", "0", "carrier 1, 2 parts sent, margin 0.018"),
+        (Latin1, Udh, "0.02", "0", "carrier 2, 1 parts sent, margin 0.015"),
+        (Gsm, Udh, "0.02", "0", "carrier 1, 1 parts sent, margin 0.03"),
+        // It splits the message itself and counts what the customer pays for.
+        (Latin1, Payload, "0.02", "0", "carrier 1, 1 parts sent, margin 0.03"),
+        (Latin1, Udh, "0.016", "0.01", "carrier 2, 1 parts sent, margin 0.015"),
+        (Latin1, Udh, "0.016", "0.009", "carrier 1, 2 parts sent, margin 0.018"),
+        (Latin1, Udh, "0.016", "50%", "NO_ROUTE"),
+    ] {
+        let mut documents = documents();
+        let mut second = carrier();
+        second.profile.alphabet = Gsm;
+        documents.carriers.push((CarrierId::new(2), "second".to_owned(), second));
+        let profile = &mut documents.carriers[0].2.profile;
+        (profile.alphabet, profile.long_messages) = (alphabet, long_messages);
+        let (_, route) = &mut documents.routes[0];
+        route.carriers.push(RouteCarrier { carrier: CarrierId::new(2), priority: 2, weight: 1 });
+        route.costs.choose = ChooseBy::Cost;
+        route.costs.min_margin = Some(Margin::parse(min_margin).unwrap());
+        documents.costs =
+            [(1, cost), (2, "0.035")].map(|(carrier, per_part)| cost_of(carrier, per_part)).into();
+        let catalogue = Catalogue::build(documents).unwrap();
+        let to = Msisdn::parse("+4915112345678").unwrap();
+        let submission = Submission::plain(to, None, MessageText::parse(&text).unwrap());
+        let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
+        let view = catalogue.account(ACME).unwrap();
+        let up = |_: CarrierId| Health::Up;
+        let found = match check_submission(&catalogue, view, connection, &submission, &[], NOW, &up) {
+            PolicyDecision::Allowed(allowed) => {
+                let compared = allowed.compared.as_deref().unwrap_or_default();
+                let chosen = compared.iter().find(|one| one.carrier == allowed.carrier).unwrap();
+                let margin = chosen.judgement.margin.unwrap();
+                format!("carrier {}, {} parts sent, margin {margin}", allowed.carrier, allowed.sent.parts)
+            }
+            PolicyDecision::Refused(refusal) => refusal.code().to_owned(),
+            PolicyDecision::Screened { .. } => panic!("no rule matches"),
+        };
+        assert_eq!(found, expect, "{alphabet:?} {long_messages:?} {cost} {min_margin}");
+    }
+}
+
+fn cost_of(carrier: u32, per_part: &str) -> Cost {
+    Cost {
+        carrier: CarrierId::new(carrier),
+        prefix: Some(Prefix::parse("49").unwrap()),
+        network: None,
+        mcc: None,
+        country: None,
+        sender_kind: None,
+        per_part: Some(Money::parse(per_part).unwrap()),
+        currency: "EUR".parse().unwrap(),
+        basis: CostBasis::Submit,
+        from: None,
+        until: None,
     }
 }

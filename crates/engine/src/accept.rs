@@ -152,6 +152,7 @@ fn write(
             whole: *whole,
             tlvs: acceptance.tlvs.clone(),
             options: acceptance.options.clone(),
+            price: acceptance.cost,
             expires_at,
             fresh: Some((batch.number, batch.fresh.len())),
         };

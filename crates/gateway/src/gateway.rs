@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::live_status::{
     AccountTraffic, AlarmKind, Alarms, Binds, CreditRejections, EXPORTS_MAX, FEEDS_MAX, InboundPolls,
-    KeyUses, LiveCarriers, MailQueue, PendingQueries, Probes, RequestLog, Slots, WatchedControls,
+    KeyUses, LiveCarriers, LossMaking, MailQueue, PendingQueries, Probes, RequestLog, Slots, WatchedControls,
     WebhookPosting, WebhookTests,
 };
 use crate::secrets::Pepper;
@@ -47,6 +47,8 @@ pub struct Gateway {
     pub account_traffic: AccountTraffic,
     /// Accounts whose messages were rejected for lack of credit.
     pub credit_rejections: CreditRejections,
+    /// Accounts and routes whose messages leave too little.
+    pub losses: LossMaking,
     /// The binds of customers.
     pub binds: Binds,
     /// Test messages to carriers.
@@ -131,6 +133,7 @@ impl Gateway {
             alarms: Alarms::default(),
             account_traffic,
             credit_rejections: CreditRejections::default(),
+            losses: LossMaking::default(),
             binds: Binds::default(),
             probes: Probes::default(),
             key_uses: KeyUses::default(),

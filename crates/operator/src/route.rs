@@ -14,6 +14,7 @@ use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::operator_role::OperatorPermission;
 use hermod_domain::prefix::Prefix;
+use hermod_domain::route::{ChooseBy, CostRules, Margin, OnLoss, UnknownCost};
 use hermod_domain::sender::Sender;
 use hermod_gateway::config::Period;
 use serde::de::value::MapAccessDeserializer;
@@ -66,6 +67,29 @@ pub struct WantedRoute {
     #[serde(default, deserialize_with = "checks::fail_over_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("10s"))]
     pub fail_over_after: Option<Period>,
+    /// The order in which carriers are tried: by priority and weight, the cheapest first, or those that deliver best first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(value_type = String, pattern = "^(priority|cost|quality)$", examples("priority"))]
+    pub choose: ChooseBy,
+    /// What must remain of the price of a message after the carrier's cost: a share of the price, or an amount for each part in
+    /// the currency of the account. May be negative. Default: costs are not checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = r"^-?[0-9]+(\.[0-9]{1,6})?( ?%)?$", examples("5%"))]
+    pub min_margin: Option<Margin>,
+    /// The same for failover. Default: `min_margin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = r"^-?[0-9]+(\.[0-9]{1,6})?( ?%)?$", examples("-10%"))]
+    pub failover_margin: Option<Margin>,
+    /// What happens to a message if no carrier leaves `min_margin`: it is rejected with `NO_ROUTE`, or the carrier that leaves most
+    /// is used and an alarm is raised.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(value_type = String, pattern = "^(reject|allow)$", examples("reject"))]
+    pub on_loss: OnLoss,
+    /// What becomes of carriers without a known cost: they are skipped, or come last. Default: `skip` where a margin is
+    /// checked, otherwise `last`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(skip|last)$", examples("last"))]
+    pub unknown_cost: Option<UnknownCost>,
 }
 
 /// A carrier of a route: its name, or a table with priority and weight.
@@ -170,6 +194,11 @@ impl FileEntry for WantedRoute {
     };
     const IN_NAME: &'static [&'static str] = &["prefix", "network", "mcc", "country", "account", "sender"];
     const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
+    const COLUMNS: &'static [&'static str] =
+        &["carriers", "choose", "min_margin", "in_doubt", "fail_over_refusals", "fail_over_after"];
+    // Customers see neither costs nor margins.
+    const PRIVATE: &'static [&'static str] =
+        &["choose", "min_margin", "failover_margin", "on_loss", "unknown_cost"];
     type Document = RouteEntry;
 
     fn name(&self) -> String {
@@ -192,6 +221,11 @@ impl FileEntry for WantedRoute {
             in_doubt,
             fail_over_refusals,
             fail_over_after,
+            choose,
+            min_margin,
+            failover_margin,
+            on_loss,
+            unknown_cost,
         } = self;
         let what = format!("route \"{}\"", self.name());
         if self.area().is_none() {
@@ -211,6 +245,13 @@ impl FileEntry for WantedRoute {
             in_doubt: *in_doubt,
             fail_over_refusals: *fail_over_refusals,
             fail_over_after_ms: fail_over_after.map(Period::whole_ms),
+            costs: CostRules {
+                choose: *choose,
+                min_margin: *min_margin,
+                failover_margin: *failover_margin,
+                on_loss: *on_loss,
+                unknown_cost: *unknown_cost,
+            },
         })
     }
 
@@ -226,6 +267,7 @@ impl FileEntry for WantedRoute {
             in_doubt,
             fail_over_refusals,
             fail_over_after_ms,
+            costs: CostRules { choose, min_margin, failover_margin, on_loss, unknown_cost },
         } = document;
         let shown =
             carriers.iter().zip(places()).map(|(via, place)| WantedRouteCarrier::shown(place, via, names));
@@ -240,6 +282,11 @@ impl FileEntry for WantedRoute {
             in_doubt,
             fail_over_refusals,
             fail_over_after: fail_over_after_ms.map(Period::from_millis),
+            choose,
+            min_margin,
+            failover_margin,
+            on_loss,
+            unknown_cost,
         }
     }
 }
@@ -247,4 +294,8 @@ impl FileEntry for WantedRoute {
 /// Returns default priorities without end: a list that is too long is rejected later with its own error.
 fn places() -> impl Iterator<Item = u8> {
     (1..u8::MAX).chain(std::iter::repeat(u8::MAX))
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -2,10 +2,12 @@
 //! ([`ErrorClass`]), and [`RemoteKey`] matches the ids of responses and receipts. A carrier with special needs gets a
 //! setting, never a branch elsewhere.
 
+mod delivery_rate;
 mod error_class;
 mod ids;
 mod profile;
 
+pub use delivery_rate::{DeliveryRate, DeliveryRates, REPORTS_MIN};
 pub use error_class::{ErrorClass, QUEUE_FULL_PAUSE, RetryOverride, THROTTLED_PAUSE};
 pub use ids::{IdConversion, RemoteKey};
 pub use profile::{
@@ -14,6 +16,8 @@ pub use profile::{
     TonNpi, ValidityFormat, VendorTlv,
 };
 
+use crate::ids::CarrierId;
+use crate::numbers::Country;
 use serde::{Deserialize, Serialize};
 
 named! {
@@ -53,5 +57,24 @@ impl Health {
             Health::Up | Health::Poor => true,
             Health::Stalled | Health::Down | Health::Stopped | Health::Disabled => false,
         }
+    }
+}
+
+/// What is known of carriers now.
+pub trait CarrierStatus {
+    fn health(&self, carrier: CarrierId) -> Health;
+
+    /// Returns how much the carrier delivers in a country, if enough is known.
+    fn delivery_rate(&self, carrier: CarrierId, country: Option<Country>) -> Option<DeliveryRate>;
+}
+
+/// A function of the carrier's health, where delivery rates do not matter.
+impl<F: Fn(CarrierId) -> Health> CarrierStatus for F {
+    fn health(&self, carrier: CarrierId) -> Health {
+        self(carrier)
+    }
+
+    fn delivery_rate(&self, _: CarrierId, _: Option<Country>) -> Option<DeliveryRate> {
+        None
     }
 }

@@ -11,6 +11,7 @@ use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
 use crate::numbers::{Country, Mcc, Network};
 use crate::prefix::Prefix;
+use crate::route::CostRules;
 use crate::screen::ScreenedField;
 use crate::sender::Sender;
 use crate::time::Timestamp;
@@ -140,6 +141,8 @@ pub struct RouteEntry {
     /// How long a carrier may be unable to send before what waits for it moves. `None`: the gateway decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_over_after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "CostRules::is_default")]
+    pub costs: CostRules,
 }
 
 /// A carrier of a route.

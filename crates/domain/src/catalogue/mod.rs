@@ -440,6 +440,7 @@ fn build_routes(
             in_doubt,
             fail_over_refusals,
             fail_over_after_ms,
+            costs,
         } = entry;
         let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::RouteForNothing)?;
         if let Some(missing) = carriers.iter().find(|chosen| !known.contains(&chosen.carrier)) {
@@ -457,6 +458,7 @@ fn build_routes(
             doubt: *in_doubt,
             fail_over_refusals: *fail_over_refusals,
             fail_over_after: fail_over_after_ms.map(Duration::from_millis),
+            costs: *costs,
         };
         let route = Route::new(*id, &candidates, rules)
             .map_err(|refusal| route_error(area, refusal, carriers_known))?;

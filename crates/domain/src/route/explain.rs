@@ -1,9 +1,9 @@
 //! Explains how a message is routed: every route that covers the destination with the decision about it, and every
 //! carrier of the chosen route with its health and the decision about it.
 
-use super::{Candidate, Route, RouteQuery, RouteScope, Routes};
-use crate::carrier::Health;
-use crate::ids::{CarrierId, RouteId};
+use super::{Exclusion, Occasion, Offers, RankedCarrier, Ranking, Route, RouteQuery, RouteScope, Routes};
+use crate::carrier::{CarrierStatus, Health};
+use crate::ids::RouteId;
 
 /// How one message is routed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ named! {
 /// One carrier of the chosen route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsideredCarrier {
-    pub candidate: Candidate,
+    pub ranked: RankedCarrier,
     pub health: Health,
     pub decision: CarrierDecision,
 }
@@ -52,11 +52,22 @@ named! {
         InReserve = "in-reserve",
         /// It is before the chosen carrier and cannot send.
         Skipped = "skipped",
+        /// Its cost says that it does not deliver there.
+        Closed = "closed",
+        UnknownCost = "unknown-cost",
+        /// It leaves less than the margin of the route.
+        Loss = "loss",
     }
 }
 
 impl Routes {
-    pub fn explain(&self, query: &RouteQuery<'_>, health: &dyn Fn(CarrierId) -> Health) -> Explanation {
+    /// Explains how a message is routed. Without offers carriers are not compared by cost.
+    pub fn explain(
+        &self,
+        query: &RouteQuery<'_>,
+        offers: Option<&dyn Offers>,
+        status: &dyn CarrierStatus,
+    ) -> Explanation {
         let chosen = self.serving(query);
         let mut routes: Vec<ConsideredRoute> = self
             .entries()
@@ -73,7 +84,8 @@ impl Routes {
             let is_other = matches!(route.decision, RouteDecision::OtherAccount | RouteDecision::OtherSender);
             (is_other, account.is_none(), sender.is_none(), std::cmp::Reverse(area.rank()))
         });
-        let carriers = chosen.map(|(_, route)| considered_carriers(route, query, health)).unwrap_or_default();
+        let ranking = chosen.map(|(_, route)| route.rank(query.to, Occasion::Submission, offers));
+        let carriers = ranking.map(|ranking| considered_carriers(&ranking, status)).unwrap_or_default();
         Explanation { routes, carriers }
     }
 }
@@ -97,23 +109,22 @@ fn decision(
     }
 }
 
-fn considered_carriers(
-    route: &Route,
-    query: &RouteQuery<'_>,
-    health: &dyn Fn(CarrierId) -> Health,
-) -> Vec<ConsideredCarrier> {
-    let (chosen, _) = route.choose(query.to, health);
+fn considered_carriers(ranking: &Ranking, status: &dyn CarrierStatus) -> Vec<ConsideredCarrier> {
+    let chosen = ranking.choose(status).map(|(carrier, _)| carrier);
     let mut is_before_chosen = true;
-    let decide = |candidate: Candidate| {
-        let decision = if candidate.carrier == chosen {
-            is_before_chosen = false;
-            CarrierDecision::Chosen
-        } else if is_before_chosen {
-            CarrierDecision::Skipped
-        } else {
-            CarrierDecision::InReserve
+    let decide = |ranked: &RankedCarrier| {
+        let decision = match ranked.exclusion() {
+            _ if Some(ranked.carrier()) == chosen => {
+                is_before_chosen = false;
+                CarrierDecision::Chosen
+            }
+            Some(Exclusion::Closed) => CarrierDecision::Closed,
+            Some(Exclusion::UnknownCost) => CarrierDecision::UnknownCost,
+            Some(Exclusion::Loss) => CarrierDecision::Loss,
+            None if is_before_chosen => CarrierDecision::Skipped,
+            None => CarrierDecision::InReserve,
         };
-        ConsideredCarrier { candidate, health: health(candidate.carrier), decision }
+        ConsideredCarrier { ranked: *ranked, health: status.health(ranked.carrier()), decision }
     };
-    route.order(query.to).into_iter().map(decide).collect()
+    ranking.carriers().iter().map(decide).collect()
 }

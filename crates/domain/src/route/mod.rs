@@ -1,17 +1,23 @@
 //! Routing: finds the route of a message by account, sender and destination, and chooses one of its carriers by
-//! priority, weight and health.
+//! priority, weight and health, or by cost and quality.
 //!
-//! The order of a route's carriers is always the same for one recipient. Over many recipients the shares follow the
-//! weights, while one handset keeps its carrier, and with it the order of its messages, as long as that carrier is up.
+//! The order of a route's carriers is always the same for one recipient, unless the route says that costs decide. Over many
+//! recipients the shares follow the weights, while one handset keeps its carrier, and with it the order of its messages, as
+//! long as that carrier is up.
 
+mod cost_rules;
 mod explain;
+mod margin;
+mod ranking;
 #[cfg(test)]
 mod tests;
 
+pub use cost_rules::{ChooseBy, CostRules, Occasion, OnLoss, UnknownCost};
 pub use explain::{CarrierDecision, ConsideredCarrier, ConsideredRoute, Explanation, RouteDecision};
+pub use margin::{Margin, MarginRefusal};
+pub use ranking::{ComparedCarrier, Exclusion, Judgement, Offer, Offers, RankedCarrier, Ranking};
 
 use crate::area::{Area, AreaTable};
-use crate::carrier::Health;
 use crate::ids::{AccountId, CarrierId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::numbers::Destination;
@@ -41,9 +47,7 @@ pub struct Route {
     id: RouteId,
     /// By priority.
     candidates: SmallVec<[Candidate; 2]>,
-    doubt: Option<DoubtPolicy>,
-    fail_over_refusals: bool,
-    fail_over_after: Option<Duration>,
+    rules: RouteRules,
 }
 
 /// The rules of a route besides its carriers.
@@ -55,6 +59,7 @@ pub struct RouteRules {
     pub fail_over_refusals: bool,
     /// How long a carrier may be unable to send before what waits for it moves. `None`: the gateway decides.
     pub fail_over_after: Option<Duration>,
+    pub costs: CostRules,
 }
 
 /// Why a route is invalid.
@@ -70,7 +75,7 @@ pub enum RouteRefusal {
     Weight,
 }
 
-/// Why a route chose its carrier. The order is that of the route's carriers for the recipient.
+/// Why a route chose its carrier, of those that may have the message. The order is that in which they are tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CarrierChoice {
@@ -85,6 +90,8 @@ pub enum CarrierChoice {
     FirstDown,
     /// All are switched off, and it is the first.
     First,
+    /// None leaves the margin of the route, which allows that, and it leaves most.
+    LeastLoss,
 }
 
 /// A route's carriers in the order in which they are tried for one recipient.
@@ -108,8 +115,7 @@ impl Route {
         }
         let mut candidates = SmallVec::from_slice(candidates);
         candidates.sort_by_key(|candidate: &Candidate| candidate.priority);
-        let RouteRules { doubt, fail_over_refusals, fail_over_after } = rules;
-        Ok(Route { id, candidates, doubt, fail_over_refusals, fail_over_after })
+        Ok(Route { id, candidates, rules })
     }
 
     pub const fn id(&self) -> RouteId {
@@ -121,18 +127,8 @@ impl Route {
         &self.candidates
     }
 
-    /// Returns the policy for parts in doubt, if the route sets one.
-    pub const fn doubt(&self) -> Option<DoubtPolicy> {
-        self.doubt
-    }
-
-    pub const fn fails_over_refusals(&self) -> bool {
-        self.fail_over_refusals
-    }
-
-    /// Returns how long a carrier may be unable to send before what waits for it moves, if the route sets it.
-    pub const fn fail_over_after(&self) -> Option<Duration> {
-        self.fail_over_after
+    pub const fn rules(&self) -> &RouteRules {
+        &self.rules
     }
 
     /// Orders the carriers by priority, and within a priority by a weighted draw that is always the same for one
@@ -150,55 +146,6 @@ impl Route {
             }
         }
         order
-    }
-
-    /// Returns the carrier for a message, and why: the first that is up, else the first that can send, else the first
-    /// that is down, else the first.
-    pub fn choose(&self, to: Msisdn, health: &dyn Fn(CarrierId) -> Health) -> (CarrierId, CarrierChoice) {
-        if let [only] = self.candidates.as_slice() {
-            return (only.carrier, CarrierChoice::Only);
-        }
-        let order = self.order(to);
-        let first = |wanted: &dyn Fn(Health) -> bool, why: CarrierChoice| {
-            order.iter().find(|one| wanted(health(one.carrier))).map(|one| (one.carrier, why))
-        };
-        first(&|health| health == Health::Up, CarrierChoice::FirstUp)
-            .or_else(|| first(&|health| health.can_send(), CarrierChoice::FirstAble))
-            .or_else(|| first(&|health| health == Health::Stalled, CarrierChoice::FirstDown))
-            .or_else(|| first(&|health| health == Health::Down, CarrierChoice::FirstDown))
-            .unwrap_or((order[0].carrier, CarrierChoice::First))
-    }
-
-    /// Returns another carrier that can send now, for a message that `current` cannot send or deferred.
-    pub fn alternative_to(
-        &self,
-        current: CarrierId,
-        to: Msisdn,
-        health: &dyn Fn(CarrierId) -> Health,
-    ) -> Option<CarrierId> {
-        let order = self.order(to);
-        let other = |wanted: &dyn Fn(Health) -> bool| {
-            order.iter().find(|one| one.carrier != current && wanted(health(one.carrier)))
-        };
-        other(&|health| health == Health::Up)
-            .or_else(|| other(&|health| health.can_send()))
-            .map(|one| one.carrier)
-    }
-
-    /// Returns the next carrier for a message that `current` rejected: only carriers after it, so that no message
-    /// cycles. `None` if the route does not fail over rejected messages.
-    pub fn next_after_rejection(
-        &self,
-        current: CarrierId,
-        to: Msisdn,
-        health: &dyn Fn(CarrierId) -> Health,
-    ) -> Option<CarrierId> {
-        if !self.fail_over_refusals {
-            return None;
-        }
-        let order = self.order(to);
-        let after = order.iter().skip_while(|one| one.carrier != current).skip(1);
-        after.map(|one| one.carrier).find(|carrier| health(*carrier).can_send())
     }
 }
 

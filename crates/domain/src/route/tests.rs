@@ -1,6 +1,7 @@
 //! Which route and which carrier a message gets.
 
 use super::*;
+use crate::carrier::Health;
 use crate::numbers::{Mcc, Network, Numbers};
 use crate::prefix::Prefix;
 
@@ -51,7 +52,7 @@ fn check(routes: &Routes, account: u32, from: &str, to: &str, expect: Option<u32
     let query = RouteQuery { account: AccountId::new(account), from: &from, to, destination };
     let found = routes.find(&query).map(|(_, route)| route.id());
     assert_eq!(found, expect.map(RouteId::new), "account {account} from {from:?} to {to}");
-    let explanation = routes.explain(&query, &|_| Health::Up);
+    let explanation = routes.explain(&query, None, &|_: CarrierId| Health::Up);
     let chosen = explanation.routes.iter().find(|route| route.decision == RouteDecision::Chosen);
     assert_eq!(chosen.map(|route| route.route), found, "the explanation says the same");
 }
@@ -81,12 +82,12 @@ fn explanation_names_every_route_that_covers_the_number() {
     let (from, to) = (sender("ACME"), number("+447911123456"));
     let destination = Numbers::embedded().find(to);
     let query = RouteQuery { account: AccountId::new(7), from: &from, to, destination };
-    let explanation = sample_routes().explain(&query, &|_| Health::Down);
+    let explanation = sample_routes().explain(&query, None, &|_: CarrierId| Health::Down);
     let verdicts: Vec<_> =
         explanation.routes.iter().map(|route| (route.route.get(), route.decision.as_str())).collect();
     assert_eq!(verdicts, [(7, "chosen"), (6, "broader-entry"), (5, "broader-entry"), (1, "broader-entry")]);
     let other = RouteQuery { account: AccountId::new(8), from: &sender("Else"), ..query };
-    let explanation = sample_routes().explain(&other, &|_| Health::Up);
+    let explanation = sample_routes().explain(&other, None, &|_: CarrierId| Health::Up);
     let verdicts: Vec<_> =
         explanation.routes.iter().map(|route| (route.route.get(), route.decision.as_str())).collect();
     assert_eq!(verdicts, [(1, "chosen"), (7, "other-account"), (6, "other-account"), (5, "other-sender")]);
@@ -109,18 +110,20 @@ fn carriers_are_chosen_by_priority_and_health() {
         ([Disabled, Stopped, Poor], 3, Some(3)),
     ] {
         let health = |carrier: CarrierId| healths[usize::try_from(carrier.get()).unwrap() - 1];
-        assert_eq!(served.choose(to, &health).0, CarrierId::new(chosen), "{healths:?}");
-        let instead = served.alternative_to(CarrierId::new(1), to, &health);
+        let ranking = served.rank(to, Occasion::Submission, None);
+        let carrier = ranking.choose(&health).map(|(carrier, _)| carrier);
+        assert_eq!(carrier, Some(CarrierId::new(chosen)), "{healths:?}");
+        let instead = ranking.alternative_to(CarrierId::new(1), &health);
         assert_eq!(instead, instead_of_1.map(CarrierId::new), "{healths:?}");
     }
     let routes = Routes::new([(scope(None, None, prefix("")), served)]).unwrap();
     let (from, destination) = (sender("ACME"), Numbers::embedded().find(to));
     let query = RouteQuery { account: AccountId::new(1), from: &from, to, destination };
     let first_is_down = |carrier: CarrierId| if carrier.get() == 1 { Down } else { Up };
-    let explanation = routes.explain(&query, &first_is_down).carriers;
+    let explanation = routes.explain(&query, None, &first_is_down).carriers;
     let explanation: Vec<_> = explanation
         .iter()
-        .map(|one| (one.candidate.carrier.get(), one.health.as_str(), one.decision.as_str()))
+        .map(|one| (one.ranked.carrier().get(), one.health.as_str(), one.decision.as_str()))
         .collect();
     assert_eq!(explanation, [(1, "down", "skipped"), (2, "up", "chosen"), (3, "up", "in-reserve")]);
 }
@@ -133,15 +136,16 @@ fn rejected_message_fails_over_to_later_carriers_only() {
     let willing = Route::new(RouteId::new(1), &candidates, rules).unwrap();
     let after = |carrier, healthy: &[u32]| {
         let health = |id: CarrierId| if healthy.contains(&id.get()) { Health::Up } else { Health::Down };
-        willing.next_after_rejection(CarrierId::new(carrier), to, &health).map(CarrierId::get)
+        let ranking = willing.rank(to, Occasion::Failover, None);
+        ranking.next_after_rejection(CarrierId::new(carrier), &health).map(CarrierId::get)
     };
     assert_eq!(after(1, &[1, 2, 3]), Some(2));
     assert_eq!(after(1, &[1, 3]), Some(3));
     assert_eq!(after(2, &[1, 2, 3]), Some(3));
     assert_eq!(after(3, &[1, 2, 3]), None);
     assert_eq!(after(9, &[1, 2, 3]), None);
-    let unwilling = route(1, &candidates);
-    assert_eq!(unwilling.next_after_rejection(CarrierId::new(1), to, &|_| Health::Up), None);
+    let unwilling = route(1, &candidates).rank(to, Occasion::Failover, None);
+    assert_eq!(unwilling.next_after_rejection(CarrierId::new(1), &|_: CarrierId| Health::Up), None);
 }
 
 #[test]
@@ -151,8 +155,9 @@ fn shares_follow_weights_and_a_recipient_keeps_its_carrier() {
     let mut taken = [0_u32; 5];
     for subscriber in 0..10_000 {
         let to = Msisdn::from_number(4_915_100_000_000 + subscriber).unwrap();
-        let (chosen, why) = served.choose(to, &|_| Health::Up);
-        assert_eq!(served.choose(to, &|_| Health::Up), (chosen, why));
+        let choose = || served.rank(to, Occasion::Submission, None).choose(&|_: CarrierId| Health::Up);
+        let (chosen, why) = choose().unwrap();
+        assert_eq!(choose(), Some((chosen, why)));
         taken[usize::try_from(chosen.get()).unwrap()] += 1;
         let order = served.order(to);
         assert_eq!(order.last().map(|last| last.carrier.get()), Some(4));

@@ -4,6 +4,7 @@ use crate::ops::{CustomerTlvs, MoRecord, ReceiptRecord, RecordedReceipt, TargetC
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::RejectionCause;
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
@@ -55,6 +56,8 @@ pub struct Job {
     pub tlvs: Option<CustomerTlvs>,
     /// How it differs from a plain text.
     pub options: Option<Arc<SmsOptions>>,
+    /// The charge for the message, by which its route finds another carrier.
+    pub price: Money,
     pub expires_at: Timestamp,
     /// The number of the batch that holds its row back, and the index there. Only the engine uses it.
     pub fresh: Option<(u64, usize)>,

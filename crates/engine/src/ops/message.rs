@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
-use hermod_domain::route::CarrierChoice;
+use hermod_domain::route::{CarrierChoice, ComparedCarrier};
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
@@ -75,6 +75,8 @@ pub struct SubmitNote {
     pub route: Option<RouteId>,
     /// Why the route chose its carrier.
     pub choice: CarrierChoice,
+    /// The carriers of the route as they were compared; none if it looks at no costs.
+    pub compared: Option<Box<[ComparedCarrier]>>,
     /// The parts that the customer is charged for, if they differ from those that are sent.
     pub charged_parts: Option<u8>,
 }

@@ -2,6 +2,7 @@
 
 use hermod_domain::believed_cost::BelievedCost;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -46,6 +47,8 @@ pub struct WaitingMessage {
     pub from: Sender,
     pub to: Msisdn,
     pub parts: u8,
+    /// The charge for the message.
+    pub price: Money,
     pub expires_at: Timestamp,
     /// A carrier may have a part of it: it was sent and not answered.
     pub may_be_sent: bool,

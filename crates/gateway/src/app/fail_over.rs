@@ -13,8 +13,9 @@ use crate::live_status::SLOW_AFTER;
 use hermod_domain::carrier::{Draining, Health};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
+use hermod_domain::message_costs::AcceptedMessage;
 use hermod_domain::numbers::Numbers;
-use hermod_domain::route::{Route, RouteQuery};
+use hermod_domain::route::{Occasion, Ranking, Route, RouteQuery};
 use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use parking_lot::Mutex;
@@ -96,7 +97,7 @@ impl FailOver {
         known.retain(|carrier, _| catalogue.carrier(*carrier).is_some());
         let mut for_long = Vec::new();
         let shortest =
-            catalogue.routes().entries().iter().filter_map(|(_, route)| route.fail_over_after()).min();
+            catalogue.routes().entries().iter().filter_map(|(_, route)| route.rules().fail_over_after).min();
         for (carrier, ..) in catalogue.carriers() {
             let Some(why) = trouble(gateway, *carrier) else {
                 known.remove(carrier);
@@ -189,10 +190,11 @@ async fn move_queue(
                 health if room.is_there(id) && why.may_go_to(health) => health,
                 _ => Health::Down,
             };
-            let now = gateway.clock.now();
-            if let Some(found) = elsewhere(&catalogue, carrier, waiting, now, &health) {
-                room.take(found.to.carrier, waiting.parts);
-                moves.push(found);
+            let ranking = rank_carriers(gateway, &catalogue, waiting, Occasion::Failover);
+            if let Some(other) = ranking.and_then(|ranking| ranking.alternative_to(carrier, &health)) {
+                room.take(other, waiting.parts);
+                let to = target(&catalogue, other, &query_of(waiting), gateway.clock.now());
+                moves.push(move_of(waiting, carrier, to));
             }
         }
         if !moves.is_empty() {
@@ -214,7 +216,7 @@ impl Troubled {
             Why::Drained => true,
             Why::Slow => waiting.message.accepted_at().plus(SLOW_AFTER) <= gateway.clock.now(),
             Why::Unable | Why::Stalled => {
-                let of_route = route_of(catalogue, waiting).and_then(Route::fail_over_after);
+                let of_route = route_of(catalogue, waiting).and_then(|route| route.rules().fail_over_after);
                 self.since.plus(of_route.unwrap_or(self.why.wait())) <= gateway.clock.moment()
             }
         }
@@ -239,33 +241,22 @@ impl Why {
     }
 }
 
-fn elsewhere(
-    catalogue: &Catalogue,
-    carrier: CarrierId,
-    waiting: &WaitingMessage,
-    now: Timestamp,
-    health: &dyn Fn(CarrierId) -> Health,
-) -> Option<Move> {
-    let other = route_of(catalogue, waiting)?.alternative_to(carrier, waiting.to, health)?;
-    Some(move_of(waiting, carrier, target(catalogue, other, &query_of(waiting), now)))
-}
-
 /// Returns the move of a message to the queue of those that an operator holds. It keeps the parts that it has.
 pub fn hold(catalogue: &Catalogue, carrier: CarrierId, waiting: &WaitingMessage) -> Move {
     let whole = splits_messages(catalogue, carrier);
     move_of(waiting, carrier, TargetCarrier { carrier: CarrierId::HELD, whole, cost: None })
 }
 
-/// Returns the move of a waiting or held message to the carrier that its route chooses now; none if no route serves it any
-/// more.
+/// Returns the move of a waiting or held message to the carrier that its route chooses now, by the charge of the message; none if
+/// no route serves it any more, or no carrier may have it.
 pub fn route_again(
     gateway: &Gateway,
     catalogue: &Catalogue,
     from: CarrierId,
     waiting: &WaitingMessage,
 ) -> Option<Move> {
-    let route = route_of(catalogue, waiting)?;
-    let (carrier, _) = route.choose(waiting.to, &|carrier| gateway.carriers.health(carrier));
+    let ranking = rank_carriers(gateway, catalogue, waiting, Occasion::Submission)?;
+    let (carrier, _) = ranking.choose(&gateway.carriers)?;
     let to = target(catalogue, carrier, &query_of(waiting), gateway.clock.now());
     Some(move_of(waiting, from, to))
 }
@@ -273,6 +264,17 @@ pub fn route_again(
 fn query_of(waiting: &WaitingMessage) -> RouteQuery<'_> {
     let WaitingMessage { account, from, to, .. } = waiting;
     RouteQuery { account: *account, from, to: *to, destination: Numbers::embedded().find(*to) }
+}
+
+fn rank_carriers(
+    gateway: &Gateway,
+    catalogue: &Catalogue,
+    waiting: &WaitingMessage,
+    occasion: Occasion,
+) -> Option<Ranking> {
+    let WaitingMessage { account, ref from, to, parts, price, .. } = *waiting;
+    let message = AcceptedMessage { account, from, to, price, parts };
+    message.rank_carriers(catalogue, occasion, &gateway.carriers, gateway.clock.now())
 }
 
 fn route_of<'c>(catalogue: &'c Catalogue, waiting: &WaitingMessage) -> Option<&'c Route> {

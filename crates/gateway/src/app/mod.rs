@@ -5,8 +5,10 @@ mod account_metrics;
 mod alarm_notification;
 mod authenticate;
 mod credit_alarms;
+mod delivery_rates;
 mod fail_over;
 mod look_up;
+mod loss_alarms;
 mod low_balance;
 mod notification_delivery;
 mod notification_plan;
@@ -22,8 +24,10 @@ pub use authenticate::{
     Caller, Credentials, SignInFault, admit, authenticate, explain_rejection, rejecting_list,
 };
 pub use credit_alarms::{check_low_credit, check_rejections_for_credit};
+pub use delivery_rates::read_delivery_rates;
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY, hold, route_again, target};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
+pub use loss_alarms::check_losses;
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
 pub use notification_delivery::{NOTIFICATIONS_WAITING_MAX, count_notification, serve_notifications};
 pub use notification_plan::{NotificationPlan, PlannedNotification};

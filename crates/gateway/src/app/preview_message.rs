@@ -36,9 +36,9 @@ pub async fn preview_message(
     submission: &Submission,
 ) -> Result<MessagePreview, Refusal> {
     let now = gateway.clock.now();
-    let health = |carrier| gateway.carriers.health(carrier);
     let (catalogue, view) = (caller.catalogue(), caller.account());
-    let checked = preview_submission(catalogue, view, caller.connection(), submission, now, &health);
+    let checked =
+        preview_submission(catalogue, view, caller.connection(), submission, now, &gateway.carriers);
     let mut refusals: Vec<Refusal> = gateway.is_draining().then(draining).into_iter().collect();
     refusals.extend(gateway.is_closed_by_hold().then(held));
     refusals.extend(checked.sender_refusals.iter().cloned());

@@ -134,7 +134,6 @@ async fn submit(
         return refused(gateway, caller, submission, held()).await;
     }
     let now = gateway.clock.now();
-    let health = |carrier| gateway.carriers.health(carrier);
     match check_submission(
         caller.catalogue(),
         caller.account(),
@@ -142,7 +141,7 @@ async fn submit(
         submission,
         joined,
         now,
-        &health,
+        &gateway.carriers,
     ) {
         PolicyDecision::Allowed(judged) => accept(gateway, caller, submission, judged, now).await,
         PolicyDecision::Refused(refusal) => refused(gateway, caller, submission, refusal).await,
@@ -176,7 +175,8 @@ async fn accept(
     now: Timestamp,
 ) -> Result<Submitted, Refusal> {
     let controls = caller.account().controls();
-    let AllowedMessage { from, cost, parts, encoding, .. } = judged;
+    let AllowedMessage { from, cost, parts, encoding, route, .. } = judged;
+    let loss = judged.loss();
     let waited = gateway.clock.sleep(ACCEPT_WAIT_MAX);
     let outcome = gateway
         .store
@@ -188,6 +188,9 @@ async fn accept(
             let to = submission.to;
             let watched = watched.controls(caller.account, controls, to);
             beyond.chain(&watched).for_each(|control| gateway.watched.count(caller.account, control));
+            if let Some(margin) = loss {
+                gateway.losses.note(caller.account, route, margin, now);
+            }
             Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),
@@ -292,6 +295,7 @@ fn acceptance(
         carrier_cost,
         route,
         choice,
+        compared,
         whole,
         doubt,
         ..
@@ -320,7 +324,13 @@ fn acceptance(
         velocity: velocity_limits(caller.account, view.controls(), submission.to),
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
-        note: SubmitNote { request: submission.request.clone(), route: Some(route), choice, charged_parts },
+        note: SubmitNote {
+            request: submission.request.clone(),
+            route: Some(route),
+            choice,
+            compared,
+            charged_parts,
+        },
         validity: submission.validity.unwrap_or(gateway.validity).min(gateway.validity),
         now,
     }

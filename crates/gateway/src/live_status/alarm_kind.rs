@@ -150,6 +150,10 @@ alarm_kinds! {
     /// A customer will soon be out of credit.
     CreditLow: "credit-low", Notice,
         "Inform the customer: its messages are rejected when nothing is left. hermod account show ACCOUNT shows the balance.";
+    /// Messages of a customer leave less than the margin of their route, which allows it.
+    SoldAtLoss: "sold-at-loss", Warning,
+        "hermod route explain NUMBER --account NAME shows what the carriers ask. Raise the price, find a cheaper carrier, or set \
+         on_loss of the route to reject.";
     /// Mails to users cannot be sent.
     MailFailing: "mail-failing", Warning,
         "Check server, port, tls, user and password of [mail] and the mail server itself. Invitations can be made again.";
@@ -165,8 +169,8 @@ impl AlarmKind {
     /// Returns the account that an alarm of this kind is about; none for other kinds. Accounts are the beginning of the subject,
     /// and their names have no slash.
     pub fn account_in(self, about: &str) -> Option<&str> {
-        let is_of_account =
-            matches!(self, AlarmKind::WebhookFailing | AlarmKind::OutOfCredit | AlarmKind::CreditLow);
+        use AlarmKind::{CreditLow, OutOfCredit, SoldAtLoss, WebhookFailing};
+        let is_of_account = matches!(self, WebhookFailing | OutOfCredit | CreditLow | SoldAtLoss);
         about.split('/').next().filter(|name| is_of_account && !name.is_empty())
     }
 }

@@ -5,8 +5,10 @@ use super::history::Recent;
 use super::link_status::LinkSnapshot;
 use super::trace::Trace;
 use crate::clock::Moment;
-use hermod_domain::carrier::Health;
+use arc_swap::ArcSwap;
+use hermod_domain::carrier::{CarrierStatus, DeliveryRate, DeliveryRates, Health};
 use hermod_domain::ids::CarrierId;
+use hermod_domain::numbers::Country;
 use hermod_domain::time::Timestamp;
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,18 @@ pub struct LiveCarriers {
     states: RwLock<BTreeMap<CarrierId, Arc<CarrierState>>>,
     /// What the other nodes say together.
     elsewhere: RwLock<BTreeMap<CarrierId, SendingCarrier>>,
+    /// Of the last days, for routes that choose by cost or quality.
+    delivery_rates: ArcSwap<DeliveryRates>,
+}
+
+impl CarrierStatus for LiveCarriers {
+    fn health(&self, carrier: CarrierId) -> Health {
+        LiveCarriers::health(self, carrier)
+    }
+
+    fn delivery_rate(&self, carrier: CarrierId, country: Option<Country>) -> Option<DeliveryRate> {
+        self.delivery_rates.load().find(carrier, country)
+    }
 }
 
 /// A carrier that links of a node can send to.
@@ -144,6 +158,10 @@ impl LiveCarriers {
 
     pub fn set_health(&self, carrier: CarrierId, health: Health) {
         self.open(carrier, &carrier.to_string()).set_health(health);
+    }
+
+    pub fn set_delivery_rates(&self, rates: DeliveryRates) {
+        self.delivery_rates.store(Arc::new(rates));
     }
 
     pub fn get(&self, carrier: CarrierId) -> Option<Arc<CarrierState>> {

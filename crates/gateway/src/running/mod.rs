@@ -19,7 +19,9 @@ use alarm_notifier::AlarmNotifier;
 use http_listeners::{HttpSockets, operator_reach, reachable};
 use operator_url::OperatorUrl;
 
-use crate::app::{FailOver, LOOK_EVERY, check_low_credit, check_rejections_for_credit};
+use crate::app::{
+    FailOver, LOOK_EVERY, check_losses, check_low_credit, check_rejections_for_credit, read_delivery_rates,
+};
 use crate::clock::{Clock, within};
 use crate::config::{Config, ShutdownSection};
 use crate::edges::{alarm_command, carrier, mail, smpp, webhooks};
@@ -345,7 +347,7 @@ impl Running {
             let warnings = warnings.clone();
             async move { warnings.check(&gateway).await }
         });
-        self.start_credit_checks();
+        self.start_money_checks();
         self.repeat_at_engine("upkeep/keys", MERGE_KEYS, |gateway| async move {
             gateway.store.merge_keys().await
         });
@@ -372,14 +374,23 @@ impl Running {
         });
     }
 
-    /// Raises alarms about customers' credit.
-    fn start_credit_checks(&self) {
+    /// Raises alarms about customers' credit and about losses, and reads the delivery rates by which routes choose.
+    fn start_money_checks(&self) {
         self.repeat_at_engine("upkeep/low-credit", SWEEP, |gateway| async move {
             check_low_credit(&gateway).await
         });
         self.repeat("upkeep/credit-rejections", SLOW_LOOK, |gateway| async move {
             check_rejections_for_credit(&gateway).await
         });
+        self.repeat("upkeep/losses", SLOW_LOOK, |gateway| async move {
+            check_losses(&gateway);
+            Ok(())
+        });
+        self.repeat(
+            "upkeep/delivery-rates",
+            SWEEP,
+            |gateway| async move { read_delivery_rates(&gateway).await },
+        );
     }
 
     /// Tells the operator about alarms, if the settings say how.

@@ -219,6 +219,7 @@ fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
         in_doubt: None,
         fail_over_refusals: false,
         fail_over_after_ms: None,
+        costs: Default::default(),
     };
     (RouteId::new(id), entry)
 }

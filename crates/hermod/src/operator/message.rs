@@ -9,6 +9,7 @@ use crate::output::{self, Align, TextTable, fields};
 use clap::Args;
 use hermod_operator::message::costs::{CarrierCostView, MessageCostsView};
 use hermod_operator::message::views::{HistoryView, MessageView, StepView};
+use hermod_operator::views::amount::Amount;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,6 +74,19 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         ("why", text(&history.why)),
         ("request", text(&history.request)),
     ]);
+    let mut carriers = TextTable::new(&[
+        ("carrier", Align::Left),
+        ("cost", Align::Right),
+        ("margin", Align::Right),
+        ("left out", Align::Left),
+    ]);
+    let amount = |amount: &Option<Amount>| amount.map(|amount| amount.to_string()).unwrap_or_default();
+    for one in &history.carriers {
+        let excluded = text(&one.excluded).replace('-', " ");
+        carriers.row([one.carrier.clone(), amount(&one.cost), amount(&one.margin), excluded]);
+    }
+    let compared =
+        if history.carriers.is_empty() { String::new() } else { format!("{}\n", carriers.text("")) };
     let mut steps = TextTable::new(&[
         ("after", Align::Right),
         ("step", Align::Left),
@@ -83,7 +97,12 @@ fn detail_text(message: &MessageView, history: &HistoryView) -> String {
         let part = step.part.map(|part| format!("{part}/{}", message.parts)).unwrap_or_default();
         steps.row([time(step.at_ms), step.step.replace('_', " "), part, step_text(step)]);
     }
-    format!("Message {}\n{about}\n{}{}", message.id, steps.text("No steps."), behind(history.record))
+    format!(
+        "Message {}\n{about}\n{compared}{}{}",
+        message.id,
+        steps.text("No steps."),
+        behind(history.record)
+    )
 }
 
 /// Returns what each carrier asks, and what is due.

@@ -12,6 +12,8 @@ fn message_is_shown_with_its_timeline() {
             "costs": {"items": [{"carrier": "beta", "per_part": 0.06, "currency": "USD", "basis": "delivered", "entry": null, "due_parts": 0,
               "due": 0}, {"carrier": "acme", "per_part": 0.02, "currency": "EUR", "basis": "submit", "entry": "acme/49", "due_parts": 2,
               "due": 0.04}], "margin": 0.01}, "request": "req-1", "route": "49", "choice": "only", "why": "The route has no other carrier.",
+            "carriers": [{"carrier": "acme", "cost": 0.04, "margin": 0.01, "excluded": null},
+              {"carrier": "beta", "cost": null, "margin": null, "excluded": "unknown-cost"}],
             "timeline": [
               {"step": "accepted", "at_ms": 0, "cost": 0.05, "balance": 9.95, "route": "49", "choice": "only",
                "encoding": "gsm7", "parts": 1},
@@ -30,6 +32,7 @@ fn message_is_shown_with_its_timeline() {
         "  balance after    9.95 EUR\n",
         "  due to carriers  0 USD (beta: 0 x 0.06 USD per part delivered); 0.04 EUR (acme: 2 x 0.02 EUR per part submitted, acme/49)\n",
         "  margin           0.01 EUR\n",
+        "CARRIER  COST  MARGIN  LEFT OUT\nacme     0.04    0.01\nbeta                   unknown cost\n\n",
         "AFTER  STEP              PART  WHAT\n",
         " 0 ms  accepted                cost 0.05, balance 9.95, route 49, parts 1, gsm7\n",
         "14 ms  sent               1/1  acme, link 3\n",

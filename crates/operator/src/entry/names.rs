@@ -92,17 +92,7 @@ pub(crate) fn of_block(account: Option<&str>, numbers: Option<BlockedNumbers>) -
 
 /// Returns a question mark without an area.
 fn of_some_area(area: Option<Area>) -> String {
-    area.map_or_else(|| "?".to_owned(), of_area)
-}
-
-/// `49`, `262-01`, `mcc262`, `DE` or `*`.
-pub fn of_area(area: Area) -> String {
-    match area {
-        Area::Prefix(prefix) => values::of_prefix(prefix),
-        Area::Network(network) => network.to_string(),
-        Area::Mcc(mcc) => format!("{MCC}{mcc}"),
-        Area::Country(country) => country.to_string(),
-    }
+    area.map_or_else(|| "?".to_owned(), Area::name)
 }
 
 fn plainly(sender: &Sender) -> String {

@@ -1,20 +1,22 @@
 //! Explains a route: which route a message takes, why the others are not taken, and the state of its carriers.
 
-use crate::entry::names::{cost_name, of_area, of_route};
+use crate::entry::names::{cost_name, of_route};
 use crate::find::{carrier_name, find_account};
 use crate::lookup::views::{CarrierCandidateView, ExplanationView, InDoubtView, RouteCandidateView};
 use crate::refusal::Result;
 use crate::views::amount::Amount;
 use hermod_domain::area::Area;
-use hermod_domain::carrier::Health;
+use hermod_domain::carrier::{CarrierStatus, DeliveryRate, Health};
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::cost::{CostTerms, FoundCost, SenderClass};
+use hermod_domain::cost::{FoundCost, SenderClass};
 use hermod_domain::ids::{AccountId, CarrierId};
-use hermod_domain::money::{Currency, Money};
-use hermod_domain::numbers::Numbers;
+use hermod_domain::message_costs::MessageCosts;
+use hermod_domain::money::Money;
+use hermod_domain::numbers::{Country, Numbers};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::route::{
-    CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope,
+    CarrierDecision, ConsideredCarrier, ConsideredRoute, Occasion, Offer, Offers, Route, RouteDecision,
+    RouteQuery, RouteScope,
 };
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -22,6 +24,8 @@ use hermod_gateway::gateway::Gateway;
 
 /// Account ids begin at 1, so no account has this one.
 const NO_ACCOUNT: u32 = 0;
+/// The explained message has one part.
+const ONE_PART: fn(CarrierId) -> u8 = |_| 1;
 
 /// A message to explain the route of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,44 +43,63 @@ pub(crate) fn explain(gateway: &Gateway, question: &Question, running: bool) -> 
     let account = account.as_deref().map(|name| find_account(gateway, name)).transpose()?;
     let catalogue = gateway.catalogue();
     let from = from.unwrap_or_else(|| unmentioned_sender(&catalogue));
-    let health = |carrier: CarrierId| match catalogue.carrier(carrier) {
-        Some(known) if known.disabled => Health::Disabled,
-        _ if !running => Health::Up,
-        _ => gateway.carriers.health(carrier),
-    };
+    let status = KnownStatus { gateway, catalogue: &catalogue, running };
     let sending = RouteQuery {
         account: account.unwrap_or(AccountId::new(NO_ACCOUNT)),
         from: &from,
         to: *to,
         destination: Numbers::embedded().find(*to),
     };
-    let costing = Costing::of(&catalogue, account, &sending, gateway.clock.now());
-    let considered = catalogue.routes().explain(&sending, &health);
+    let costing = Costing::of(&catalogue, account, &sending, &status, gateway.clock.now());
+    let offers = costing.offers.as_ref().map(|offers| offers as &dyn Offers);
+    let considered = catalogue.routes().explain(&sending, offers, &status);
     let taken = catalogue.routes().serving(&sending);
     let chosen = considered.carriers.iter().find(|one| one.decision == CarrierDecision::Chosen);
     let route = taken.map(|(route_for, _)| name_of_route(&catalogue, route_for));
     let in_doubt = taken.map(|(_, route)| {
-        let of_carrier = || catalogue.carrier(chosen?.candidate.carrier)?.profile.in_doubt;
-        route.doubt().or_else(of_carrier).unwrap_or_default()
+        let of_carrier = || catalogue.carrier(chosen?.ranked.carrier())?.profile.in_doubt;
+        route.rules().doubt.or_else(of_carrier).unwrap_or_default()
     });
     Ok(ExplanationView {
-        sentence: sentence(*to, route.as_deref(), chosen, &catalogue),
+        sentence: sentence(*to, route.as_deref(), chosen, &catalogue) + costing.unasked(taken),
         route,
-        area: taken.map(|(route_for, _)| of_area(route_for.area)),
-        carrier: chosen.map(|one| carrier_name(&catalogue, one.candidate.carrier)),
+        area: taken.map(|(route_for, _)| route_for.area.name()),
+        carrier: chosen.map(|one| carrier_name(&catalogue, one.ranked.carrier())),
         in_doubt: in_doubt.map(InDoubtView::from),
-        fail_over_refusals: taken.is_some_and(|(_, route)| route.fails_over_refusals()),
+        fail_over_refusals: taken.is_some_and(|(_, route)| route.rules().fail_over_refusals),
         routes: considered.routes.iter().map(|looked| route_candidate(&catalogue, looked)).collect(),
         carriers: considered.carriers.iter().map(|one| carrier_candidate(&costing, one, running)).collect(),
     })
 }
 
-/// What carriers ask for a part of a message, and what the account pays for it.
+/// The carriers as this process knows them. Without links every carrier that is not disabled counts as up.
+struct KnownStatus<'a> {
+    gateway: &'a Gateway,
+    catalogue: &'a Catalogue,
+    running: bool,
+}
+
+impl CarrierStatus for KnownStatus<'_> {
+    fn health(&self, carrier: CarrierId) -> Health {
+        match self.catalogue.carrier(carrier) {
+            Some(known) if known.disabled => Health::Disabled,
+            _ if !self.running => Health::Up,
+            _ => self.gateway.carriers.health(carrier),
+        }
+    }
+
+    fn delivery_rate(&self, carrier: CarrierId, country: Option<Country>) -> Option<DeliveryRate> {
+        self.gateway.carriers.delivery_rate(carrier, country)
+    }
+}
+
+/// What carriers ask for a message of one part, and what the account pays for it.
 struct Costing<'a> {
     catalogue: &'a Catalogue,
     sending: &'a RouteQuery<'a>,
     now: Timestamp,
-    price: Option<(Money, Currency)>,
+    /// For an account that has a price.
+    offers: Option<MessageCosts<'a>>,
 }
 
 impl Costing<'_> {
@@ -84,13 +107,15 @@ impl Costing<'_> {
         catalogue: &'a Catalogue,
         account: Option<AccountId>,
         sending: &'a RouteQuery<'a>,
+        status: &'a dyn CarrierStatus,
         now: Timestamp,
     ) -> Costing<'a> {
-        let price = account.and_then(|account| catalogue.account(account)).and_then(|view| {
-            let found = view.prices().find(sending.to, &sending.destination, now)?;
-            Some((found.price.value?, view.account.currency))
+        let offers = account.and_then(|account| catalogue.account(account)).and_then(|view| {
+            let price = view.prices().cost(sending.to, &sending.destination, now, 1)?;
+            let currency = view.account.currency;
+            Some(MessageCosts { catalogue, query: sending, price, currency, parts: &ONE_PART, status, now })
         });
-        Costing { catalogue, sending, now, price }
+        Costing { catalogue, sending, now, offers }
     }
 
     fn cost(&self, carrier: CarrierId) -> Option<FoundCost<'_>> {
@@ -99,10 +124,21 @@ impl Costing<'_> {
     }
 
     /// Returns what remains of the price of a part.
-    fn margin(&self, terms: &CostTerms) -> Option<Money> {
-        let (price, currency) = self.price?;
-        let rates = self.catalogue.exchange_rates();
-        price.checked_sub(rates.convert(terms.per_part, terms.currency, currency, self.now)?)
+    fn margin(&self, carrier: CarrierId) -> Option<Money> {
+        let offers = self.offers.as_ref()?;
+        match offers.offer(carrier) {
+            Offer::Known { cost, .. } => offers.price().checked_sub(cost),
+            Offer::Closed | Offer::Unknown => None,
+        }
+    }
+
+    /// Says that costs would decide, if there were a price to compare them with.
+    fn unasked(&self, taken: Option<(&RouteScope, &Route)>) -> &'static str {
+        let is_needed = taken.is_some_and(|(_, route)| route.rules().costs.apply_to(Occasion::Submission));
+        match &self.offers {
+            None if is_needed => " The route compares costs: name an account that has a price.",
+            _ => "",
+        }
     }
 }
 
@@ -131,10 +167,15 @@ fn sentence(
     chosen: Option<&ConsideredCarrier>,
     catalogue: &Catalogue,
 ) -> String {
-    let (Some(route), Some(chosen)) = (route, chosen) else {
+    let Some(route) = route else {
         return format!("No route matches {to}: the message is rejected with NO_ROUTE.");
     };
-    let carrier = carrier_name(catalogue, chosen.candidate.carrier);
+    let Some(chosen) = chosen else {
+        return format!(
+            "No carrier of route {route} may have a message to {to}: it is rejected with NO_ROUTE."
+        );
+    };
+    let carrier = carrier_name(catalogue, chosen.ranked.carrier());
     let then = match chosen.health {
         Health::Up | Health::Poor => "",
         Health::Stalled => ", and waits there until it answers again",
@@ -176,11 +217,21 @@ fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCand
 
 fn carrier_candidate(costing: &Costing<'_>, one: &ConsideredCarrier, running: bool) -> CarrierCandidateView {
     let why = match (one.decision, one.health) {
+        (CarrierDecision::Closed, _) => "does not deliver there: its cost closes the destination",
+        (CarrierDecision::UnknownCost, _) => {
+            "is skipped: no cost is known, or no exchange rate to the account's currency"
+        }
+        (CarrierDecision::Loss, _) => "is skipped: it leaves less than the margin of the route",
+        (CarrierDecision::Chosen, _) if one.ranked.exclusion().is_some() => {
+            "leaves less than the margin of the route, which allows it, and no other carrier leaves more"
+        }
         _ if !running && one.health == Health::Up => match one.decision {
             CarrierDecision::Chosen => "is used if a link is bound; unknown, because no gateway runs here",
-            CarrierDecision::InReserve | CarrierDecision::Skipped => {
-                "is used if the carriers before it cannot send"
-            }
+            CarrierDecision::InReserve
+            | CarrierDecision::Skipped
+            | CarrierDecision::Closed
+            | CarrierDecision::UnknownCost
+            | CarrierDecision::Loss => "is used if the carriers before it cannot send",
         },
         (CarrierDecision::Chosen, Health::Up) => "is used",
         (CarrierDecision::Chosen, Health::Poor) => {
@@ -214,17 +265,18 @@ fn carrier_candidate(costing: &Costing<'_>, one: &ConsideredCarrier, running: bo
         }
     };
     let health = (running || one.health != Health::Up).then_some(one.health);
-    let carrier = carrier_name(costing.catalogue, one.candidate.carrier);
-    let found = costing.cost(one.candidate.carrier);
+    let id = one.ranked.carrier();
+    let carrier = carrier_name(costing.catalogue, id);
+    let found = costing.cost(id);
     let terms = found.and_then(|found| found.terms.value);
     CarrierCandidateView {
         cost: terms.map(|terms| Amount(terms.per_part)),
         cost_currency: terms.map(|terms| terms.currency.to_string()),
         cost_entry: found.map(|found| cost_name(&carrier, &found)),
-        margin: terms.and_then(|terms| costing.margin(&terms)).map(Amount),
+        margin: costing.margin(id).map(Amount),
         carrier,
-        priority: one.candidate.priority,
-        weight: one.candidate.weight,
+        priority: one.ranked.candidate.priority,
+        weight: one.ranked.candidate.weight,
         health: health.map(|health| health.as_str().to_owned()),
         decision: one.decision.as_str().to_owned(),
         why: why.to_owned(),

@@ -98,7 +98,7 @@ async fn with_account(
     if per_part.is_none() {
         refused.push(Refusal::NoPrice);
     }
-    if !has_route {
+    if view.explanation.carrier.is_none() {
         refused.push(Refusal::NoRoute);
     }
     let cost = per_part.unwrap_or(Money::ZERO);

@@ -57,11 +57,11 @@ pub struct ExplanationView {
     /// The result in one sentence.
     #[schema(examples("A message to +4915112345678 goes by route 49 to carrier acme."))]
     pub sentence: String,
-    /// The route that is taken; null if the message would be rejected.
+    /// The route that is taken.
     pub route: Option<String>,
     /// The area of that route: `49`, `262-01`, `mcc262`, `DE` or `*`.
     pub area: Option<String>,
-    /// The carrier that would get the message now.
+    /// The carrier that would get the message now; null if the message would be rejected.
     pub carrier: Option<String>,
     /// What happens to a part that was submitted and got no response.
     pub in_doubt: Option<InDoubtView>,
@@ -108,7 +108,8 @@ pub struct CarrierCandidateView {
     pub weight: u16,
     /// `up`, `poor`, `down`, `stopped` or `disabled`; null where no gateway runs.
     pub health: Option<String>,
-    /// `chosen`, `in-reserve` or `skipped`.
+    /// `chosen`, `in-reserve` or `skipped`; `closed`, `unknown-cost` or `loss` if the route compares costs and the carrier may not have
+    /// the message.
     pub decision: String,
     pub why: String,
     /// What the carrier asks for a part; null if that is unknown, or if the entry closes the destination.

@@ -2,13 +2,13 @@
 
 use crate::message::costs::{MessageCostsView, costs_view};
 use crate::message::search::message_view;
-use crate::message::views::{HistoryView, MessageDetailView, StepView, status_text};
+use crate::message::views::{ComparedCarrierView, HistoryView, MessageDetailView, StepView, status_text};
 use crate::record::Names;
 use crate::refusal::{OperatorRefusal, Result};
 use crate::views::amount::Amount;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DeliveryOutcome;
-use hermod_domain::route::CarrierChoice;
+use hermod_domain::route::{CarrierChoice, ComparedCarrier, Judgement};
 use hermod_gateway::gateway::Gateway;
 use hermod_store::record::{
     Canceller, CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
@@ -65,10 +65,24 @@ fn detail_of(names: &Names, history: &MessageHistory, costs: Option<MessageCosts
         choice: choice_word,
         why: choice.map(|choice| choice_sentence(choice).to_owned()),
         costs,
+        carriers: history.compared.iter().map(|one| compared_view(names, one)).collect(),
         timeline: std::iter::once(accepted).chain(steps).collect(),
         record: history.status.into(),
     };
     MessageDetailView { message, history }
+}
+
+fn compared_view(
+    names: &Names,
+    ComparedCarrier { carrier, judgement }: &ComparedCarrier,
+) -> ComparedCarrierView {
+    let Judgement { cost, margin, exclusion } = judgement;
+    ComparedCarrierView {
+        carrier: names.carrier(*carrier),
+        cost: cost.map(Amount),
+        margin: margin.map(Amount),
+        excluded: exclusion.map(|exclusion| exclusion.as_str().to_owned()),
+    }
 }
 
 const fn choice_word(choice: CarrierChoice) -> &'static str {
@@ -78,6 +92,7 @@ const fn choice_word(choice: CarrierChoice) -> &'static str {
         CarrierChoice::FirstAble => "first_able",
         CarrierChoice::FirstDown => "first_down",
         CarrierChoice::First => "first",
+        CarrierChoice::LeastLoss => "least_loss",
     }
 }
 
@@ -90,6 +105,7 @@ const fn choice_sentence(choice: CarrierChoice) -> &'static str {
             "No carrier of the route could send, and it was the first that was expected to come back."
         }
         CarrierChoice::First => "All carriers of the route were switched off, and it was the first.",
+        CarrierChoice::LeastLoss => "No carrier left the margin of the route, and it left most.",
     }
 }
 

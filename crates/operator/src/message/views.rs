@@ -217,7 +217,7 @@ pub struct HistoryView {
     /// The route; null if it was read later.
     #[schema(examples("49"))]
     pub route: Option<String>,
-    /// Why the route chose the first carrier: `only`, `first_up`, `first_able`, `first_down` or `first`.
+    /// Why the route chose the first carrier: `only`, `first_up`, `first_able`, `first_down`, `first` or `least_loss`.
     #[schema(examples("first_up"))]
     pub choice: Option<String>,
     /// The same in a sentence.
@@ -225,9 +225,25 @@ pub struct HistoryView {
     /// What carriers ask for it; left out if no cost is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<MessageCostsView>,
+    /// The carriers of the route as they were compared, in the order in which they were tried. Empty if the route looked at no
+    /// costs, or if it was read later.
+    pub carriers: Vec<ComparedCarrierView>,
     /// What happened, in order.
     pub timeline: Vec<StepView>,
     pub record: RecordView,
+}
+
+/// What a carrier asked for a message when it was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ComparedCarrierView {
+    #[schema(examples("acme"))]
+    pub carrier: String,
+    /// For the whole message, in the currency of its account; null if it was unknown.
+    pub cost: Option<Amount>,
+    /// What remained of the price.
+    pub margin: Option<Amount>,
+    /// Why it could not have the message: `closed`, `unknown-cost` or `loss`; null if it could.
+    pub excluded: Option<String>,
 }
 
 /// A step of a message. Fields that say nothing about the step are left out.

@@ -22,6 +22,19 @@ async fn note_of_a_sender_is_shown_to_operators_and_not_in_the_audit_log_of_its_
     assert!(long.text.contains("note: a note has at most 500 characters in one line"), "{}", long.text);
 }
 
+#[tokio::test]
+async fn margin_of_an_accounts_route_is_not_in_the_audit_log_of_the_account() {
+    let fixture = ApiFixture::open().await;
+    let saved = fixture.put("/routes/shop/49", json!({"carriers": ["acme"], "min_margin": "5%"})).await;
+    assert_eq!(saved.body["entry"]["min_margin"], "5%", "{}", saved.text);
+    let changed = fixture.patch("/routes/shop/49", json!({"min_margin": "7%", "choose": "cost"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    let of_account = fixture.get("/audit-log?account=shop&action=route").await.text;
+    assert!(!of_account.contains("margin") && !of_account.contains("choose"), "{of_account}");
+    let of_all = fixture.get("/audit-log?action=route").await.text;
+    assert!(["5%", "7%", "cost"].iter().all(|value| of_all.contains(value)), "{of_all}");
+}
+
 /// (kind, name in the path, body, patch, field and its value after the patch)
 type Thing = (&'static str, &'static str, Value, Value, (&'static str, Value));
 

@@ -71,6 +71,27 @@ async fn conditions_choose_the_messages_that_are_held_released_and_cancelled() {
 }
 
 #[tokio::test]
+async fn held_message_is_released_only_to_a_carrier_that_leaves_the_margin_of_its_charge() {
+    let cost = "[[cost]]\ncarrier = \"acme\"\nprefix = \"49\"\nper_part = \"0.04\"\ncurrency = \"EUR\"\n";
+    let setup = SETUP.replace("carriers = [\"acme\"]\n", "carriers = [\"acme\"]\nmin_margin = \"0\"\n");
+    let fixture = ApiFixture::open_with(&(setup + cost)).await;
+    send(&fixture, TO, "hello").await;
+    let all = |action: &str| json!({"action": action, "conditions": {"all": true}});
+    assert_eq!(change(&fixture, all("hold")).await, (1, 0));
+    for (path, per_part, expect) in [
+        ("/costs/acme/49", "0.050001", (0, 1)),
+        // It was charged before.
+        ("/prices/*", "0.1", (0, 1)),
+        ("/costs/acme/49", "0.05", (1, 0)),
+    ] {
+        let changed = fixture.patch(path, json!({"per_part": per_part})).await;
+        assert_eq!(changed.status, 200, "{}", changed.text);
+        assert_eq!(change(&fixture, all("release")).await, expect, "{path} {per_part}");
+    }
+    assert_eq!(queues(&fixture).await, "acme 1, (held) 0");
+}
+
+#[tokio::test]
 async fn long_queue_is_changed_request_by_request() {
     let fixture = ApiFixture::open().await;
     for _ in 0..7 {

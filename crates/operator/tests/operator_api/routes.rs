@@ -113,6 +113,70 @@ async fn route_explanation_depends_on_carrier_health() {
 }
 
 #[tokio::test]
+async fn route_explanation_has_costs_and_why_carriers_are_left_out() {
+    let cost = |carrier: &str, terms: &str| {
+        format!("[[cost]]\ncarrier = \"{carrier}\"\nprefix = \"49\"\ncurrency = \"EUR\"\n{terms}\n")
+    };
+    let carriers = ["gamma", "delta", "eps"].map(|name| {
+        format!("[[carrier]]\nname = \"{name}\"\naddress = \"127.0.0.1:3\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n")
+    });
+    let route = "[[route]]\ncountry = \"DE\"\naccount = \"shop\"\nchoose = \"cost\"\nmin_margin = \"10%\"\n\
+        carriers = [\"acme\", \"beta\", \"gamma\", \"delta\", \"eps\"]\n[[remove]]\nkind = \"route\"\nname = \"shop/mcc262\"\n";
+    let fixture = ApiFixture::open_with(&setup()).await;
+    let costs = [
+        cost("acme", "per_part = \"0.04\""),
+        cost("beta", "per_part = \"0.03\""),
+        cost("gamma", "per_part = \"0.046\""),
+        cost("delta", "closed = true"),
+    ];
+    let applied = fixture.apply("/apply", &(carriers.concat() + &costs.concat() + route)).await;
+    assert_eq!(applied.status, 200, "{}", applied.text);
+    let ask = "/routes/explain?to=%2B4915112345678&account=shop";
+    let body = fixture.get(ask).await.body;
+    assert_eq!(body["sentence"], "A message to +4915112345678 goes by route shop/DE to carrier beta.");
+    let told = body["carriers"].as_array().unwrap().iter().map(|one| {
+        let text = |field: &str| one[field].as_str().unwrap_or("-").to_owned();
+        format!("{} {} {} {}", text("carrier"), one["cost"], one["margin"], text("decision"))
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>().join(", "),
+        "beta 0.03 0.02 chosen, acme 0.04 0.01 in-reserve, gamma 0.046 0.004 loss, delta null null closed, \
+         eps null null unknown-cost"
+    );
+    assert_eq!(body["carriers"][2]["why"], "is skipped: it leaves less than the margin of the route");
+
+    fixture.patch("/routes/shop/DE", json!({"min_margin": "90%"})).await;
+    let body = fixture.get(ask).await.body;
+    assert_eq!(
+        (&body["sentence"], &body["route"], &body["carrier"]),
+        (
+            &json!(
+                "No carrier of route shop/DE may have a message to +4915112345678: it is rejected with NO_ROUTE."
+            ),
+            &json!("shop/DE"),
+            &Value::Null
+        )
+    );
+    let refusals = fixture.get("/lookup/+4915112345678?account=shop").await.body["refusals"].to_string();
+    assert!(refusals.contains("NO_ROUTE: "), "{refusals}");
+
+    fixture.patch("/routes/shop/DE", json!({"on_loss": "allow"})).await;
+    let body = fixture.get(ask).await.body;
+    assert_eq!((&body["carrier"], &body["carriers"][0]["decision"]), (&json!("beta"), &json!("chosen")));
+    assert!(
+        body["carriers"][0]["why"].as_str().unwrap().starts_with("leaves less than the margin"),
+        "{body}"
+    );
+
+    fixture.patch("/routes/49", json!({"choose": "cost"})).await;
+    let body = fixture.get("/routes/explain?to=%2B4915112345678").await.body;
+    assert_eq!(
+        body["sentence"],
+        "A message to +4915112345678 goes by route 49 to carrier acme. The route compares costs: name an account that has a price."
+    );
+}
+
+#[tokio::test]
 async fn route_explanation_without_a_route_or_with_an_invalid_query_is_an_error() {
     let fixture = ApiFixture::open().await;
     fixture.delete("/routes/*").await;

@@ -3,7 +3,7 @@
 use crate::record::{RecordStatus, RecordedMessage};
 use hermod_domain::ids::{PartNo, RouteId};
 use hermod_domain::money::Money;
-use hermod_domain::route::CarrierChoice;
+use hermod_domain::route::{CarrierChoice, ComparedCarrier};
 use hermod_engine::steps::StepKind;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct MessageHistory {
     pub request: Option<String>,
     /// None if it was read from the store later.
     pub route: Option<(RouteId, CarrierChoice)>,
+    /// The carriers of the route as they were compared when the message was accepted. Empty if the route looked at no costs, or if it
+    /// was read from the store later.
+    pub compared: Vec<ComparedCarrier>,
     /// In the order in which they happened, without the acceptance.
     pub steps: Vec<HistoryStep>,
     pub status: RecordStatus,

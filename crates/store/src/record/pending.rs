@@ -9,7 +9,7 @@ use hermod_domain::ids::{CarrierId, MessageId, PartNo, RouteId};
 use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
-use hermod_domain::route::CarrierChoice;
+use hermod_domain::route::{CarrierChoice, ComparedCarrier};
 use hermod_domain::time::Timestamp;
 use hermod_engine::maps::HashMap;
 use hermod_engine::steps::{MessageStep, StepKind};
@@ -34,6 +34,7 @@ pub(crate) struct NewMessage {
     pub balance: Option<Money>,
     pub request: Option<Box<str>>,
     pub route: Option<(RouteId, CarrierChoice)>,
+    pub compared: Option<Box<[ComparedCarrier]>>,
     pub key: Option<[u8; 16]>,
 }
 
@@ -247,6 +248,7 @@ fn new_message(AcceptedMessage { id, balance, acceptance }: &AcceptedMessage) ->
         balance: Some(*balance),
         request: note.request.clone(),
         route: note.route.map(|route| (route, note.choice)),
+        compared: note.compared.clone(),
         key: acceptance.key.map(|key| key.digest),
     }
 }

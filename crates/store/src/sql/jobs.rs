@@ -8,6 +8,7 @@ use crate::sql::unreadable::{KeyColumns, NO_MESSAGE, none_if_unreadable, sort_in
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{Part, PartState};
+use hermod_domain::money::Money;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
@@ -16,7 +17,8 @@ use rusqlite::types::Value;
 use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
-                       m.reference, m.expires_at, m.whole, m.tlvs, m.shape, p.state, p.doubts, m.connection, m.origin";
+                       m.reference, m.expires_at, m.whole, m.tlvs, m.shape, p.state, p.doubts, m.connection, m.origin,
+                       m.cost";
 
 /// The positions of the part's key in these columns.
 const KEY: KeyColumns = [4, 3, 0, 1];
@@ -153,6 +155,7 @@ fn read(row: &Row<'_>) -> Result<Job, TableError> {
         whole: row.get(11)?,
         tlvs: row.get::<Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
         options,
+        price: Money::from_micros(row.get(18)?),
         fresh: None,
     })
 }

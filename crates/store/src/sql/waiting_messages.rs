@@ -7,6 +7,7 @@ use crate::sql::unreadable::why_unreadable;
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
+use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{QueuePosition, UnsentMessages, WaitingMessage};
 use hermod_engine::state::lanes::Unread;
@@ -206,7 +207,9 @@ fn read_message(
     may_be_sent: bool,
 ) -> Result<WaitingMessage, TableError> {
     connection
-        .prepare_cached("SELECT connection, source, dest, parts, expires_at FROM message WHERE id = ?1")?
+        .prepare_cached(
+            "SELECT connection, source, dest, parts, expires_at, cost FROM message WHERE id = ?1",
+        )?
         .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place, may_be_sent)))?
 }
 
@@ -224,6 +227,7 @@ fn waiting_message(
         from: stored_sender(&source)?,
         to: stored_number(dest)?,
         parts: row.get(3)?,
+        price: Money::from_micros(row.get(5)?),
         expires_at: Timestamp::from_millis(row.get(4)?),
         may_be_sent,
     })

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ops::LinkNumber;
 use hermod_domain::ids::PartNo;
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
@@ -32,6 +33,7 @@ fn part_of(carrier: CarrierId, account: u32, message: i64, part: u8) -> Job {
         whole: false,
         tlvs: None,
         options: None,
+        price: Money::ZERO,
         fresh: None,
     }
 }

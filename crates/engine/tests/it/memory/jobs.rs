@@ -44,6 +44,7 @@ pub(super) fn read(rows: &Rows, row: &PartRow) -> Result<Job, TableError> {
         whole: message.whole,
         tlvs: message.tlvs.clone().map(CustomerTlvs),
         options: message.options.clone(),
+        price: message.cost,
         fresh: None,
     })
 }

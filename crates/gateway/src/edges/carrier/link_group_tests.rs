@@ -12,6 +12,7 @@ use hermod_domain::carrier::{ErrorClass, Health, IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents, RouteCarrier, RouteEntry};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId, RouteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::receipt::ReceiptWords;
@@ -322,6 +323,7 @@ fn alternative_carrier_is_named_only_for_classes_that_may_fail_over() {
             in_doubt: None,
             fail_over_refusals,
             fail_over_after_ms: None,
+            costs: Default::default(),
         };
         let carriers = vec![(ACME, "acme".to_owned(), carrier()), (BETA, "beta".to_owned(), carrier())];
         let routes = vec![(RouteId::new(1), route)];
@@ -333,6 +335,8 @@ fn alternative_carrier_is_named_only_for_classes_that_may_fail_over() {
         account: AccountId::new(1),
         from: Sender::parse("ACME").unwrap(),
         to: Msisdn::parse(to).unwrap(),
+        parts: 1,
+        price: Money::ZERO,
     };
     use ErrorClass::{
         NotBound, ProtocolError, RejectedDestination, RejectedMessage, RejectedRoute, Temporary, Throttled,

@@ -4,6 +4,7 @@ mod alarm_notifications;
 mod carrier_responses;
 mod charging;
 mod clock;
+mod cost_routing;
 mod expiry_and_retention;
 mod failover;
 mod http_messages;

@@ -13,6 +13,8 @@ use hermod_domain::carrier::{
 };
 use hermod_domain::catalogue::CarrierTls;
 use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::money::Money;
+use hermod_domain::route::{ChooseBy, CostRules, Margin, OnLoss, UnknownCost};
 use hermod_gateway::gateway::load_catalogue;
 use serde_json::{Value, json};
 
@@ -302,6 +304,37 @@ async fn routes_have_account_area_sender_priorities_and_weights() {
 }
 
 #[tokio::test]
+async fn routes_have_rules_about_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let route = |rules: &str| format!("[[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n{rules}\n");
+    let rules = "choose = \"quality\"\nmin_margin = \"5 %\"\nfailover_margin = \"-0.002\"\non_loss = \"allow\"\n\
+        unknown_cost = \"last\"";
+    applied(&store, &(three_carriers() + &route(rules))).await;
+    let costs = async || {
+        let catalogue = load_catalogue(&store).await.unwrap();
+        catalogue.routes().entries()[0].1.rules().costs
+    };
+    let expect = CostRules {
+        choose: ChooseBy::Quality,
+        min_margin: Some(Margin::Share(5_000_000)),
+        failover_margin: Some(Margin::PerPart(Money::from_micros(-2_000))),
+        on_loss: OnLoss::Allow,
+        unknown_cost: Some(UnknownCost::Last),
+    };
+    assert_eq!(costs().await, expect);
+    let rows = store.setup().rows().await.unwrap();
+    assert_eq!(
+        Value::Object(shown(&rows, Kind::Route).unwrap()["49"].clone()),
+        json!({"prefix": "49", "carriers": ["acme"], "fail_over_refusals": false, "choose": "quality", "min_margin": "5%",
+            "failover_margin": "-0.002", "on_loss": "allow", "unknown_cost": "last"})
+    );
+    let back = "choose = \"priority\"\nmin_margin = \"\"\nfailover_margin = \"\"\non_loss = \"reject\"\nunknown_cost = \"\"";
+    assert!(applied(&store, &route(back)).await.starts_with("~route 49 (choose quality -> "));
+    assert_eq!(costs().await, CostRules::default());
+}
+
+#[tokio::test]
 async fn invalid_routes_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
@@ -340,6 +373,16 @@ async fn invalid_routes_are_rejected() {
             "carriers = [{ carrier = \"a\", priority = 256 }]",
             "3: route 1.carriers 1.priority: a priority is between 1 and 255, not 256",
         ),
+        (
+            "min_margin = \"a lot\"",
+            "3: route 1.min_margin: a margin is a share of the price such as \"5%\", from -1000% to 100%, or an amount per part \
+             such as \"0.002\", from -1000 to 1000; with at most 6 decimals",
+        ),
+        (
+            "choose = \"cheap\"",
+            "3: route 1.choose: unknown variant `cheap`, expected one of `priority`, `cost`, `quality`",
+        ),
+        ("on_loss = \"wait\"", "3: route 1.on_loss: unknown variant `wait`, expected `reject` or `allow`"),
     ] {
         let error =
             WantedSetup::parse(&source(&format!("[[route]]\nprefix = \"*\"\n{route}\n"))).unwrap_err();

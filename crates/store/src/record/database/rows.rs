@@ -14,7 +14,7 @@ use hermod_domain::lifecycle::{Billable, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
-use hermod_domain::route::CarrierChoice;
+use hermod_domain::route::{CarrierChoice, ComparedCarrier};
 use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::TableError;
@@ -30,7 +30,7 @@ pub(crate) const MESSAGE_WIDTH: usize = 18;
 
 /// The columns of a [`MessageHistory`], which begin with [`MESSAGE_COLUMNS`].
 pub(crate) const HISTORY_COLUMNS: &str = "m.id, m.account, m.connection, m.carrier, m.sender, m.recipient, m.encoding, m.parts, m.cost, m.state, \
-     m.code, m.err, m.settled_ms, m.refund, m.carrier_cost, m.cost_terms, m.billable, m.earlier_costs, m.charged_parts, m.balance, m.request, m.route, m.choice, m.steps";
+     m.code, m.err, m.settled_ms, m.refund, m.carrier_cost, m.cost_terms, m.billable, m.earlier_costs, m.charged_parts, m.balance, m.request, m.route, m.choice, m.compared, m.steps";
 
 /// Reads the columns [`MESSAGE_COLUMNS`].
 pub(crate) fn read_message(row: &Row<'_>) -> Result<RecordedMessage, TableError> {
@@ -69,7 +69,8 @@ pub(crate) fn read_history(row: &Row<'_>, status: RecordStatus) -> Result<Messag
             (Some(route), Some(choice)) => Some((RouteId::new(route), stored_choice(choice)?)),
             _ => None,
         },
-        steps: stored_steps(row.get_ref(column(5))?.as_blob()?).map_err(TableError::unreadable)?,
+        compared: row.get_ref(column(5))?.as_blob_or_null()?.map(stored_compared).transpose()?.unwrap_or_default(),
+        steps: stored_steps(row.get_ref(column(6))?.as_blob()?).map_err(TableError::unreadable)?,
         status,
     })
 }
@@ -134,12 +135,13 @@ pub(crate) fn message_encoding(message: &RecordedMessage) -> i64 {
 }
 
 /// The choices in the order of their stored numbers, which are permanent.
-const CHOICES: [CarrierChoice; 5] = [
+const CHOICES: [CarrierChoice; 6] = [
     CarrierChoice::Only,
     CarrierChoice::FirstUp,
     CarrierChoice::FirstAble,
     CarrierChoice::FirstDown,
     CarrierChoice::First,
+    CarrierChoice::LeastLoss,
 ];
 
 pub(crate) fn choice_to_stored(choice: CarrierChoice) -> u8 {
@@ -149,12 +151,21 @@ pub(crate) fn choice_to_stored(choice: CarrierChoice) -> u8 {
         CarrierChoice::FirstAble => 2,
         CarrierChoice::FirstDown => 3,
         CarrierChoice::First => 4,
+        CarrierChoice::LeastLoss => 5,
     }
 }
 
 fn stored_choice(number: u8) -> Result<CarrierChoice, TableError> {
     let choice = CHOICES.get(usize::from(number)).copied();
     choice.ok_or_else(|| TableError::unreadable("a carrier choice"))
+}
+
+pub(crate) fn compared_to_stored(compared: &[ComparedCarrier]) -> Vec<u8> {
+    postcard::to_extend(compared, Vec::new()).expect("carriers can be encoded")
+}
+
+fn stored_compared(octets: &[u8]) -> Result<Vec<ComparedCarrier>, TableError> {
+    postcard::from_bytes(octets).map_err(TableError::unreadable)
 }
 
 /// The columns of a [`RequestEntry`] after its number, in the order that [`read_request`] expects.

@@ -51,6 +51,7 @@ CREATE TABLE message (
     cost_terms    INTEGER,
     billable      INTEGER,
     earlier_costs BLOB, -- what earlier carriers can bill; mostly null
+    compared      BLOB, -- the encoded carriers of a route that looks at costs
     steps         BLOB    NOT NULL
 ) STRICT;
 CREATE INDEX message_open ON message (id) WHERE settled_ms IS NULL;

@@ -3,7 +3,7 @@
 
 use crate::record::database::purging::RecordRetention;
 use crate::record::database::rows::{
-    MESSAGE_COLUMNS, MESSAGE_WIDTH, choice_to_stored, costs_to_stored, message_encoding, read_message,
+    MESSAGE_COLUMNS, MESSAGE_WIDTH, choice_to_stored, compared_to_stored, costs_to_stored, message_encoding, read_message,
     recipient_to_stored, settled_to_stored, took,
 };
 use crate::record::database::schema::MESSAGES_PER_CHUNK;
@@ -197,9 +197,9 @@ impl<'c> Writing<'c> {
             insert: connection.prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, first_carrier, sender, recipient, encoding,
                      parts, charged_parts, cost, state, code, err, settled_ms, refund, balance, request, route, choice,
-                     steps, carrier_cost, cost_terms, billable, earlier_costs)
+                     compared, steps, carrier_cost, cost_terms, billable, earlier_costs)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                     ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO NOTHING",
+                     ?21, ?22, ?23, ?24, ?25, ?26) ON CONFLICT DO NOTHING",
             )?,
             find: connection.prepare_cached(&format!(
                 "SELECT {MESSAGE_COLUMNS}, m.first_carrier, m.steps FROM message m WHERE m.id = ?1"
@@ -239,7 +239,8 @@ impl<'c> Writing<'c> {
 
     /// Adds a message. Returns false if it is there already.
     fn add(&mut self, pending: &PendingMessage, new: &NewMessage) -> Result<bool, TableError> {
-        let NewMessage { message, first_carrier, charged_parts, balance, request, route, key } = new;
+        let NewMessage { message, first_carrier, charged_parts, balance, request, route, compared, key } =
+            new;
         append_steps(&[], &pending.steps, pending.last_ms, &mut self.steps);
         let id = message.id;
         let costs = costs_to_stored(&message.costs);
@@ -264,6 +265,7 @@ impl<'c> Writing<'c> {
             request.as_deref(),
             route.map(|(route, _)| route.get()),
             route.map(|(_, choice)| choice_to_stored(choice)),
+            compared.as_deref().map(compared_to_stored),
             self.steps,
             costs.per_part,
             costs.terms,

@@ -16,6 +16,7 @@ pub(super) fn walked(message: RecordedMessage) -> PendingMessage {
         balance: None,
         request: None,
         route: None,
+        compared: None,
         key: None,
         message,
     });

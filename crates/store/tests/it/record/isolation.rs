@@ -86,6 +86,7 @@ fn message_of(account: AccountId, now: Timestamp) -> Acceptance {
         request: Some(REQUEST.into()),
         route: None,
         choice: CarrierChoice::Only,
+        compared: None,
         charged_parts: None,
     };
     Acceptance { account, note, connection: ConnectionId::new(account.get()), ..sms(now) }

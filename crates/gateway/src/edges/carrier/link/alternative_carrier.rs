@@ -4,8 +4,8 @@ use super::SentPart;
 use crate::app::target;
 use crate::edges::carrier::link_group::LinkGroup;
 use hermod_domain::carrier::ErrorClass;
-use hermod_domain::numbers::Numbers;
-use hermod_domain::route::RouteQuery;
+use hermod_domain::message_costs::AcceptedMessage;
+use hermod_domain::route::Occasion;
 use hermod_store::TargetCarrier;
 
 /// Returns the next carrier of the message's route, by the current routes and health; `None` if another carrier would
@@ -29,15 +29,14 @@ pub(in crate::edges::carrier) fn alternative_carrier(
     }
     let gateway = &group.gateway;
     let catalogue = gateway.catalogue();
-    let SentPart { account: customer, from, to, .. } = sent;
-    let sending =
-        RouteQuery { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
-    let (_, route) = catalogue.routes().serving(&sending)?;
-    let health = |carrier| gateway.carriers.health(carrier);
+    let carriers = &gateway.carriers;
+    let SentPart { account, ref from, to, parts, price, .. } = *sent;
+    let message = AcceptedMessage { account, from, to, price, parts };
+    let ranking = message.rank_carriers(&catalogue, Occasion::Failover, carriers, gateway.clock.now())?;
     let carrier = if put_off {
-        route.alternative_to(group.id(), *to, &health)
+        ranking.alternative_to(group.id(), carriers)
     } else {
-        route.next_after_rejection(group.id(), *to, &health)
+        ranking.next_after_rejection(group.id(), carriers)
     }?;
     Some(target(&catalogue, carrier, &sending, gateway.clock.now()))
 }

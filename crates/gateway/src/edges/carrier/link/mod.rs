@@ -26,6 +26,7 @@ use bytes::BytesMut;
 use hermod_domain::carrier::SmppVersion;
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, SessionLimits};
@@ -57,11 +58,16 @@ pub(super) struct SentPart {
     pub(super) account: AccountId,
     pub(super) from: Sender,
     pub(super) to: Msisdn,
+    /// Of the message.
+    pub(super) parts: u8,
+    /// The charge for the message.
+    pub(super) price: Money,
 }
 
 impl SentPart {
     fn of(job: &Job) -> SentPart {
-        SentPart { message: job.message, part: job.part, account: job.account, from: job.from, to: job.to }
+        let Job { message, part, account, from, to, parts, price, .. } = *job;
+        SentPart { message, part, account, from, to, parts, price }
     }
 
     fn record(self, answer: SubmitResponse) -> ResponseRecord {
@@ -73,7 +79,7 @@ impl SentPart {
         answer: SubmitResponse,
         otherwise: Option<TargetCarrier>,
     ) -> ResponseRecord {
-        let SentPart { message, part, account, from: _, to } = self;
+        let SentPart { message, part, account, to, .. } = self;
         ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise }
     }
 }

@@ -51,6 +51,7 @@ impl FilledMessage {
             balance: None,
             request,
             route: None,
+            compared: None,
             key,
             message,
         });
