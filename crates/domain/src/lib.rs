@@ -45,6 +45,7 @@ pub mod phone;
 pub mod policy;
 pub mod prefix;
 pub mod price;
+pub mod rate_profile;
 pub mod receipt;
 pub mod refusal;
 pub mod retry;

@@ -20,6 +20,8 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "carrier",
             "cost",
             "exchange-rate",
+            "rate-profile",
+            "rates",
             "screen",
             "control",
             "block",

@@ -28,8 +28,8 @@ use failure::CommandResult;
 use operator::target::{OnGateway, VerbOnGateway};
 use operator::{
     alarms, apply, audit_log, binds, customer_requests, deliveries, entry_commands, links, lookup,
-    maintenance, message, messages, money, nodes, opt_out_files, queue, record, requests, restore, search,
-    stats, tail,
+    maintenance, message, messages, money, nodes, opt_out_files, queue, rates, record, requests, restore,
+    search, stats, tail,
 };
 use std::process::ExitCode;
 
@@ -144,6 +144,7 @@ commands! {
     Tail(OnGateway<tail::TailArgs>),
     Stats(OnGateway<stats::StatsArgs>),
     Requests(OnGateway<requests::RequestsArgs>),
+    Rates(VerbOnGateway<rates::RatesVerb>),
     Record(VerbOnGateway<record::RecordCommand>),
     Deliveries(OnGateway<deliveries::DeliveriesArgs>),
     Reports(VerbOnGateway<messages::ReportsCommand>),

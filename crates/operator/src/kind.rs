@@ -11,6 +11,7 @@ macro_rules! kinds {
             Carrier "carrier" carriers WantedCarrier,
             Cost "cost" costs WantedCost,
             ExchangeRate "exchange_rate" exchange_rates WantedExchangeRate,
+            RateProfile "rate_profile" rate_profiles WantedRateProfile,
             Route "route" routes WantedRoute,
             PriceList "price_list" price_lists WantedPriceList,
             Price "price" prices WantedPrice,

@@ -41,6 +41,8 @@ pub mod opt_out_file;
 pub mod price;
 pub mod price_list;
 pub mod queue;
+pub mod rate_profile;
+pub mod rates;
 pub mod record;
 pub mod refusal;
 pub mod request;

@@ -46,3 +46,4 @@ pub use record::database::comparing::RecordAudit;
 #[cfg(any(test, feature = "fill"))]
 pub use record::database::filling::RecordFiller;
 pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};
+pub use sql::catalogue::RATE_SHEET_KIND;

@@ -42,6 +42,7 @@ pub fn read_documents<'a>(
             "price_list" => documents.price_lists.push((PriceListId::new(id), name, read_document(row)?)),
             "cost" => documents.costs.push((CostId::new(id), read_document(row)?)),
             "exchange_rate" => documents.exchange_rates.push(read_document(row)?),
+            "rate_profile" => documents.rate_profiles.push(read_document(row)?),
             "account" => documents.accounts.push((AccountId::new(id), name, read_document(row)?)),
             "sender" => documents.senders.push(read_document(row)?),
             "number" => documents.numbers.push(read_document(row)?),

@@ -11,6 +11,7 @@ use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
 use crate::numbers::{Country, Mcc, Network};
 use crate::prefix::Prefix;
+use crate::rate_profile::RateProfile;
 use crate::route::CostRules;
 use crate::screen::ScreenedField;
 use crate::sender::Sender;
@@ -295,6 +296,8 @@ pub struct Documents {
     pub price_lists: Vec<(PriceListId, String, PriceListEntry)>,
     pub costs: Vec<(CostId, Cost)>,
     pub exchange_rates: Vec<ExchangeRateEntry>,
+    /// For the operator: nothing decides by them.
+    pub rate_profiles: Vec<RateProfile>,
     pub routes: Vec<(RouteId, RouteEntry)>,
     pub carriers: Vec<(CarrierId, String, Carrier)>,
     pub senders: Vec<SenderEntry>,

@@ -1,8 +1,9 @@
-//! Looks up the country, the mobile operator and the network of a phone number, in two data files that are embedded in
+//! Looks up the country, the mobile operator and the network of a phone number, in data files that are embedded in
 //! the binary. `cargo xtask numbers` builds them; see `docs/number-data.md`. They hold the assignment of number ranges;
 //! number portability is known only to the carriers.
 
 mod country;
+mod listed;
 mod network;
 mod ranges;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 use std::sync::LazyLock;
 
 pub use country::{Country, CountryRefusal, country_of_mcc, mccs_of};
+pub use listed::{is_listed, listed_networks};
 pub use network::{Mcc, Mnc, Network, NetworkRefusal};
 
 use crate::phone::Msisdn;

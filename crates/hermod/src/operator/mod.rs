@@ -33,6 +33,7 @@ pub(crate) mod opt_out_files;
 mod opt_outs;
 mod own_verbs;
 pub(crate) mod queue;
+pub(crate) mod rates;
 mod receipts;
 pub(crate) mod record;
 mod record_notes;

@@ -62,6 +62,8 @@ pub(crate) enum RequestBody {
     NewJson(String),
     Toml(String),
     Csv(Bytes),
+    /// A file whose content says what it is.
+    File(Bytes),
 }
 
 impl RequestBody {
@@ -286,6 +288,7 @@ fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Reques
         }
         RequestBody::Toml(text) => (Some("application/toml"), Bytes::from(text.clone())),
         RequestBody::Csv(file) => (Some("text/csv"), file.clone()),
+        RequestBody::File(file) => (Some("application/octet-stream"), file.clone()),
     };
     let mut request = Request::new(Full::new(bytes));
     *request.method_mut() = method;

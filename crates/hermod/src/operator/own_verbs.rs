@@ -59,7 +59,7 @@ pub(super) struct KindHelp {
     pub(super) read: fn(&ArgMatches) -> Result<RunVerb, Error>,
 }
 
-const HELP: [(Kind, KindHelp); 16] = [
+const HELP: [(Kind, KindHelp); 17] = [
     (Kind::Account, KindHelp::with_verbs::<account::AccountVerb>(account::HELP)),
     (Kind::Carrier, KindHelp::with_verbs::<carrier::CarrierVerb>(carrier::HELP)),
     (Kind::Connection, KindHelp::with_verbs::<connection::ConnectionVerb>(connection::HELP)),
@@ -71,6 +71,7 @@ const HELP: [(Kind, KindHelp); 16] = [
     (Kind::PriceList, KindHelp::without_verbs(PRICE_LIST_HELP)),
     (Kind::Cost, KindHelp::without_verbs(COST_HELP)),
     (Kind::ExchangeRate, KindHelp::without_verbs(EXCHANGE_RATE_HELP)),
+    (Kind::RateProfile, KindHelp::without_verbs(RATE_PROFILE_HELP)),
     (Kind::Number, KindHelp::without_verbs(NUMBER_HELP)),
     (Kind::Screen, KindHelp::without_verbs(SCREEN_HELP)),
     (Kind::Control, KindHelp::without_verbs(CONTROL_HELP)),
@@ -157,6 +158,17 @@ Examples:
 
 One unit of the first currency is worth RATE of the second. The reverse follows from it; rates are not
 chained. They serve to compare prices with costs in other currencies: no customer is charged by them.";
+
+const RATE_PROFILE_HELP: &str = "\
+Examples:
+  hermod rate-profile set north mode=full currency=EUR notice_days=7
+  hermod rate-profile set north price_column='New price' dates=day-month-year
+  hermod rate-profile set north prefix_column=1 price_column=2
+  hermod rates import north sheet.xlsx --dry-run
+
+The name of a rate profile is its carrier. A column is named by its header or its position from 1; well-known
+headers need no column. What the profile does not say is recognised in each sheet, or the sheet is refused.
+A full sheet closes the destinations that it does not list; a partial one, the default, says nothing of them.";
 
 const NUMBER_HELP: &str = "\
 Examples:

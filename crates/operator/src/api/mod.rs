@@ -15,7 +15,8 @@ use crate::{
     money, node,
 };
 use crate::{
-    opt_out, opt_out_file, queue, record, request, restore, review, setup, statistics, trace, user, webhook,
+    opt_out, opt_out_file, queue, rates, record, request, restore, review, setup, statistics, trace, user,
+    webhook,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -67,6 +68,7 @@ pub(crate) fn routes() -> Routes {
     carrier::link_routes(&mut routes);
     alarm::routes(&mut routes);
     carrier::routes(&mut routes);
+    rates::routes(&mut routes);
     trace::routes(&mut routes);
     delivery::routes(&mut routes);
     queue::routes(&mut routes);

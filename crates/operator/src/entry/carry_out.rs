@@ -8,6 +8,7 @@ use crate::refusal::{ProvisionError, Result};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
+use hermod_gateway::gateway::Gateway;
 use hermod_store::{
     CatalogueChange, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError, TokenChange,
 };
@@ -95,10 +96,27 @@ async fn carry_out_beside(
 /// Stores a plan and puts its catalogue in force. The caller holds `Gateway::changing`.
 pub(crate) async fn execute_plan(gateway: &Acting, plan: Plan) -> Result<AppliedView> {
     carry_out(&gateway.store, &plan, &gateway.author, gateway.clock.now()).await?;
+    Ok(put_in_force(gateway, plan))
+}
+
+/// Does the same as [`execute_plan`], and writes a line about the whole plan into the audit log before those of its changes.
+pub(crate) async fn execute_plan_noted(
+    gateway: &Acting,
+    plan: Plan,
+    note: AuditEntry,
+) -> Result<AppliedView> {
+    let now = gateway.clock.now();
+    let mut audited = vec![note];
+    audited.extend(audit_entries::entries(&plan, &gateway.author, now)?);
+    carry_out_beside(&gateway.store, &plan, audited, CatalogueChange::default(), now).await?;
+    Ok(put_in_force(gateway, plan))
+}
+
+fn put_in_force(gateway: &Gateway, plan: Plan) -> AppliedView {
     let Plan { changes, secrets, catalogue, warnings, .. } = plan;
     gateway.set_catalogue(catalogue);
     for change in changes.iter().filter(|change| change.effect.is_change()) {
         tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
     }
-    Ok(AppliedView::new(false, changes, secrets, warnings))
+    AppliedView::new(false, changes, secrets, warnings)
 }

@@ -6,6 +6,7 @@ use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCT
 use hermod_domain::catalogue::{SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX};
 use hermod_domain::inbound::{OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, is_opt_out_keyword};
 use hermod_domain::pace::PER_SECOND_MAX;
+use hermod_domain::rate_profile::UtcOffset;
 use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_gateway::config::Period;
@@ -44,6 +45,8 @@ const SENDER_REASON_CHARS_MAX: usize = 200;
 const SENDER_NOTE_CHARS_MAX: usize = 500;
 const BLOCK_REASON_CHARS_MAX: usize = 200;
 const SUSPENSION_CHARS_MAX: usize = 200;
+const SHEET_TEXT_CHARS_MAX: usize = 100;
+const NOTICE_DAYS_MAX: u16 = 365;
 const PERSON_CHARS_MAX: usize = 100;
 const MESSAGES_PER_DAY_MAX: u64 = 1_000_000_000;
 const VELOCITY_MOST_MAX: u32 = 1_000_000;
@@ -168,6 +171,10 @@ checks! {
     sender_reason(String) -> Option<String> = |text| some_line(text, "reason", SENDER_REASON_CHARS_MAX);
     sender_note(String) -> Option<String> = |text| some_line(text, "note", SENDER_NOTE_CHARS_MAX);
     block_reason(String) -> Option<String> = |text| some_line(text, "reason", BLOCK_REASON_CHARS_MAX);
+    /// The header or the position of a column, or the name of a sheet.
+    sheet_text(String) -> Option<String> = |text| some_line(text, "column or sheet", SHEET_TEXT_CHARS_MAX);
+    utc_offset(String) -> UtcOffset = |text| UtcOffset::parse(&text).map_err(|refusal| refusal.to_string());
+    notice_days(i64) -> u16 = |number| within(number, "a notice in days", NOTICE_DAYS_MAX);
     /// Why an account is suspended. A blank text would suspend it without a reason.
     suspension(String) -> String = |text| {
         let rule = || format!("the reason of a suspension has 1 to {SUSPENSION_CHARS_MAX} characters in one line");

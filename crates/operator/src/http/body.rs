@@ -25,7 +25,11 @@ pub(crate) const TOML: &str = "application/toml";
 
 /// Returns the most bytes of a body for a path: those of files have more.
 pub(crate) fn bytes_max(path: &str) -> usize {
-    if path == "/apply" || path.ends_with(".csv") { FILE_BYTES_MAX } else { BODY_BYTES_MAX }
+    if path == "/apply" || path.ends_with(".csv") || path.ends_with("/rate-sheets") {
+        FILE_BYTES_MAX
+    } else {
+        BODY_BYTES_MAX
+    }
 }
 
 /// Reads a body up to `bytes_max` and reserves its size in `memory`.

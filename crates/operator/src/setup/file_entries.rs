@@ -16,6 +16,7 @@ use crate::number::WantedNumber;
 use crate::operator::WantedOperator;
 use crate::price::WantedPrice;
 use crate::price_list::WantedPriceList;
+use crate::rate_profile::WantedRateProfile;
 use crate::route::WantedRoute;
 use crate::screen::WantedScreen;
 use crate::sender::WantedSender;

@@ -17,6 +17,7 @@ mod listener;
 mod openapi_check;
 mod policy;
 mod queues;
+mod rates;
 mod record;
 mod record_queries;
 mod restore;

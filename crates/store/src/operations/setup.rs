@@ -18,6 +18,12 @@ impl SetupStore<'_> {
         self.0.read(catalogue::read).await
     }
 
+    /// Returns the rate sheets that were applied, in their order. They are stored with a [`CatalogueChange`], as rows of the kind
+    /// [`RATE_SHEET_KIND`](crate::RATE_SHEET_KIND).
+    pub async fn rate_sheets(self) -> Result<Vec<CatalogueRow>, StoreError> {
+        self.0.read(catalogue::read_rate_sheets).await
+    }
+
     /// Returns the first use or the removal of each account, carrier and connection that was used or removed.
     pub async fn entry_uses(self) -> Result<Vec<EntryUse>, StoreError> {
         self.0.read(catalogue::read_uses).await

@@ -11,6 +11,9 @@ pub(crate) const HOLD_KIND: &str = "hold";
 pub(crate) const HOLD_ID: u32 = 1;
 const HOLD_NAME: &str = "gateway";
 
+/// The rows of applied rate sheets, which are no entries of the setup.
+pub const RATE_SHEET_KIND: &str = "rate_sheet";
+
 impl CatalogueRows for SqlTables<'_> {
     fn catalogue_id(&self, kind: &str, name: &str) -> Result<Option<u32>, TableError> {
         let mut ids =
@@ -38,7 +41,13 @@ pub(crate) fn read_uses(connection: &Connection) -> Result<Vec<EntryUse>, TableE
 
 /// Returns all entries of the setup.
 pub(crate) fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, TableError> {
-    described::rows(connection, "WHERE kind <> ?1 ORDER BY kind, id", [HOLD_KIND])
+    let beside = [HOLD_KIND, RATE_SHEET_KIND];
+    described::rows(connection, "WHERE kind NOT IN (?1, ?2) ORDER BY kind, id", beside)
+}
+
+/// Returns the rate sheets that were applied, which are beside the setup: no catalogue is built from them.
+pub(crate) fn read_rate_sheets(connection: &Connection) -> Result<Vec<CatalogueRow>, TableError> {
+    described::rows(connection, "WHERE kind = ?1 ORDER BY id", [RATE_SHEET_KIND])
 }
 
 /// Returns the hold of the gateway, if it is held.

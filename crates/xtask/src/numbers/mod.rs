@@ -55,6 +55,7 @@ pub(crate) fn run(options: &NumbersOptions) -> Outcome {
         "Code, name, mobile country codes (in brackets: used here, assigned elsewhere)",
         &countries(&tables),
     )?;
+    write(&data.join("networks.tsv"), "Mobile country code, network codes", &networks_by_mcc(&tables))?;
     sources.verify(&numbers)
 }
 
@@ -94,6 +95,20 @@ fn countries(tables: &Tables) -> String {
     for (code, name) in &tables.countries {
         let mccs = mccs.get(&**code).map(|mccs| mccs.join(" ")).unwrap_or_default();
         writeln!(text, "{code}\t{name}\t{mccs}").expect("a String takes any text");
+    }
+    text
+}
+
+/// Returns the lines of the file of networks, without its head. Closed networks are listed too: the prices of carriers name them.
+fn networks_by_mcc(tables: &Tables) -> String {
+    let mut mncs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (mcc, mnc) in tables.networks.iter().filter_map(|network| network.code.split_once('-')) {
+        mncs.entry(mcc).or_default().insert(mnc);
+    }
+    let mut text = String::new();
+    for (mcc, mncs) in mncs {
+        let mncs: Vec<&str> = mncs.into_iter().collect();
+        writeln!(text, "{mcc}\t{}", mncs.join(" ")).expect("a String takes any text");
     }
     text
 }

@@ -8,6 +8,7 @@ use hermod_operator::kind::Kind;
 pub(crate) fn export_and_import(fixture: &OperatorFixture) {
     export_setup(fixture);
     import_entries(fixture);
+    import_rate_sheet(fixture);
     import_opt_outs(fixture);
     print_lists(fixture);
 }
@@ -46,6 +47,30 @@ fn import_entries(fixture: &OperatorFixture) {
     let import = ["price", "import", path(&file)];
     fixture.assert_fails(&import, 2, "entries.csv: INVALID_CSV: line 2, column per_part: \"0,02\"");
     fixture.assert_fails(&["price", "import", "missing.csv"], 2, "missing.csv");
+}
+
+/// Imports a rate sheet, and takes it back.
+fn import_rate_sheet(fixture: &OperatorFixture) {
+    let file = fixture.file("sheet.csv");
+    std::fs::write(&file, "MCC;MNC;Price;Currency;From\n262;1;0,031;EUR;01.01.2999\n262;99;0,03;EUR;\n")
+        .expect("a file");
+    let import = ["rates", "import", "acme", path(&file)];
+    let plan = fixture.run_ok(&[&import[..], &["--dry-run"]].concat());
+    let expect = "2 rows for acme, a partial sheet: 1 new\n\n\
+                  DESTINATION  CHANGE   THEN  CURRENCY  FROM\n\
+                  262-01       new     0.031  EUR       2999-01-01T00:00:00Z\n\n\
+                  1 row cannot be read and changes nothing:\n  line 3: there is no network 262-99\n";
+    assert_eq!(plan, expect);
+    let (code, out, stderr) = fixture.run(&import);
+    assert_eq!((code, out.as_str()), (1, expect));
+    assert!(stderr.contains("nothing was changed: confirm the plan with --yes"), "{stderr}");
+    let confirmed = [&import[..], &["--yes"]].concat();
+    assert_eq!(fixture.run_ok(&confirmed), expect);
+    assert!(fixture.run_ok(&confirmed).starts_with("2 rows for acme, a partial sheet: 1 unchanged\n"));
+    assert!(fixture.run_ok(&["rates", "list", "acme"]).contains("sheet.csv"));
+    assert_eq!(fixture.run_ok(&["rates", "undo", "acme"]), "Costs of sheet 1 (sheet.csv) taken back: 1.\n");
+    std::fs::write(&file, "a;b\n1;2\n").expect("a file");
+    fixture.assert_fails(&import, 2, "sheet.csv: REFUSED: the sheet has no line with headers");
 }
 
 fn import_opt_outs(fixture: &OperatorFixture) {

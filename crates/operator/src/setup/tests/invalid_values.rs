@@ -32,6 +32,8 @@ const SETUP: &str = r#"
     base = "USD"
     quote = "EUR"
     rate = "0.9"
+    [[rate_profile]]
+    carrier = "acme"
     [[route]]
     prefix = "49"
     carriers = ["acme"]
@@ -77,6 +79,7 @@ const fn identity(kind: Kind) -> &'static [&'static str] {
         Kind::Route | Kind::Price | Kind::Block => &["prefix"],
         Kind::Cost => &["carrier", "prefix"],
         Kind::ExchangeRate => &["base", "quote"],
+        Kind::RateProfile => &["carrier"],
         Kind::Sender => &["sender", "account"],
         Kind::Number => &["number"],
         Kind::Key => &["key"],

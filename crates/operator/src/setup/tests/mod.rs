@@ -118,7 +118,7 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     let actual = applied(&store, EXAMPLE_TOML).await;
     assert_eq!(
         actual,
-        "+carrier acme, +carrier beta, +cost acme/*, +cost beta/262-01:alphanumeric, +exchange_rate USD-EUR, +route *, \
+        "+carrier acme, +carrier beta, +cost acme/*, +cost beta/262-01:alphanumeric, +exchange_rate USD-EUR, +rate_profile acme, +route *, \
          +route shop/mcc262, +price_list standard, +price *, +price 262-01, +price FR, +price shop/49, \
          +price shop/49@2027-01-01, +price 8816, +price list:standard/*, +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
