@@ -6,7 +6,7 @@ use hermod_domain::catalogue::{
     RouteCarrier, RouteEntry, SenderEntry, SenderState, Tier,
 };
 use hermod_domain::cost::CostBasis;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, CostId, RouteId};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::policy::{PolicyDecision, check_submission};
@@ -77,6 +77,24 @@ fn route(costs: CostRules) -> RouteEntry {
     }
 }
 
+fn carrier(number: u32) -> (CarrierId, String, Carrier) {
+    let carrier = Carrier {
+        address: "carrier.example:2775".to_owned(),
+        system_id: "hermod".to_owned(),
+        password: String::new(),
+        system_type: String::new(),
+        window: 10,
+        parts_per_second: 10,
+        response_timeout_ms: 1_000,
+        enquire_link_ms: 1_000,
+        disabled: false,
+        draining: None,
+        tls: None,
+        profile: Profile::default(),
+    };
+    (CarrierId::new(number), format!("carrier-{number}"), carrier)
+}
+
 fn documents(costs: CostRules) -> Documents {
     let account = Account {
         currency: "EUR".parse().expect("a currency"),
@@ -108,23 +126,6 @@ fn documents(costs: CostRules) -> Documents {
         dlr_form: Default::default(),
         webhooks_too: false,
     };
-    let carrier = |number| {
-        let carrier = Carrier {
-            address: "carrier.example:2775".to_owned(),
-            system_id: "hermod".to_owned(),
-            password: String::new(),
-            system_type: String::new(),
-            window: 10,
-            parts_per_second: 10,
-            response_timeout_ms: 1_000,
-            enquire_link_ms: 1_000,
-            disabled: false,
-            draining: None,
-            tls: None,
-            profile: Profile::default(),
-        };
-        (CarrierId::new(number), format!("carrier-{number}"), carrier)
-    };
     let sender = SenderEntry {
         account: Some(SHOP),
         sender: Sender::parse("Shop").expect("a sender"),
@@ -144,8 +145,12 @@ fn documents(costs: CostRules) -> Documents {
         senders: vec![sender],
         carriers: (1..=CARRIERS).map(carrier).collect(),
         prices: (0..PRICES).map(price).collect(),
-        costs: (0..PRICES)
-            .map(|number| cost(u32::try_from(number % 3).unwrap_or_default() + 1, number / 3))
+        costs: (1..)
+            .zip(0..PRICES)
+            .map(|(id, number)| {
+                let carrier = u32::try_from(number % 3).unwrap_or_default() + 1;
+                (CostId::new(id), cost(carrier, number / 3))
+            })
             .collect(),
         exchange_rates: vec![dollars],
         routes: vec![(RouteId::new(1), route(costs))],

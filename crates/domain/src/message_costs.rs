@@ -67,6 +67,12 @@ pub struct AcceptedMessage<'a> {
 }
 
 impl AcceptedMessage<'_> {
+    /// Returns the properties by which its route is found.
+    pub fn query(&self) -> RouteQuery<'_> {
+        let AcceptedMessage { account, from, to, .. } = *self;
+        RouteQuery { account, from, to, destination: Numbers::embedded().find(to) }
+    }
+
     /// Ranks the carriers of the route that serves the message now; none without a route.
     pub fn rank_carriers(
         &self,
@@ -75,8 +81,8 @@ impl AcceptedMessage<'_> {
         status: &dyn CarrierStatus,
         now: Timestamp,
     ) -> Option<Ranking> {
-        let AcceptedMessage { account, from, to, price, parts } = *self;
-        let query = RouteQuery { account, from, to, destination: Numbers::embedded().find(to) };
+        let AcceptedMessage { account, from: _, to, price, parts } = *self;
+        let query = self.query();
         let (_, route) = catalogue.routes().serving(&query)?;
         let parts = |_: CarrierId| parts;
         let costs = catalogue.account(account).map(|view| MessageCosts {
@@ -88,7 +94,8 @@ impl AcceptedMessage<'_> {
             status,
             now,
         });
-        Some(route.rank(to, occasion, costs.as_ref().map(|costs| costs as &dyn Offers)))
+        let offers: Option<&dyn Offers> = costs.as_ref().map(|costs| -> &dyn Offers { costs });
+        Some(route.rank(to, occasion, offers))
     }
 }
 

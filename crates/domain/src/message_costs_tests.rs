@@ -6,7 +6,7 @@ use crate::catalogue::{
     Account, Carrier, Cost, Countries, Documents, ExchangeRateEntry, RouteCarrier, RouteEntry,
 };
 use crate::cost::CostBasis;
-use crate::ids::RouteId;
+use crate::ids::{CostId, RouteId};
 use crate::numbers::Country;
 use crate::prefix::Prefix;
 use crate::route::{ChooseBy, CostRules, Exclusion, Margin};
@@ -102,7 +102,7 @@ fn catalogue(costs: Vec<Cost>, rules: CostRules) -> Catalogue {
         accounts: vec![(SHOP, "shop".to_owned(), account())],
         carriers: vec![(NORTH, "north".to_owned(), carrier()), (SOUTH, "south".to_owned(), carrier())],
         routes: vec![(RouteId::new(1), route)],
-        costs,
+        costs: costs.into_iter().map(|cost| (CostId::new(cost.carrier.get()), cost)).collect(),
         exchange_rates: vec![dollars],
         ..Documents::default()
     })

@@ -8,7 +8,7 @@ use crate::catalogue::{
     ScreenEntry, SenderEntry, SenderState,
 };
 use crate::cost::CostBasis;
-use crate::ids::{AccountId, ConnectionId, RouteId};
+use crate::ids::{AccountId, ConnectionId, CostId, RouteId};
 use crate::phone::Msisdn;
 use crate::prefix::Prefix;
 use crate::route::{ChooseBy, Margin};
@@ -394,8 +394,9 @@ fn carriers_are_compared_by_the_parts_that_they_count() {
         route.carriers.push(RouteCarrier { carrier: CarrierId::new(2), priority: 2, weight: 1 });
         route.costs.choose = ChooseBy::Cost;
         route.costs.min_margin = Some(Margin::parse(min_margin).unwrap());
+        let costs = [(1, cost), (2, "0.035")];
         documents.costs =
-            [(1, cost), (2, "0.035")].map(|(carrier, per_part)| cost_of(carrier, per_part)).into();
+            costs.map(|(carrier, per_part)| (CostId::new(carrier), cost_of(carrier, per_part))).into();
         let catalogue = Catalogue::build(documents).unwrap();
         let to = Msisdn::parse("+4915112345678").unwrap();
         let submission = Submission::plain(to, None, MessageText::parse(&text).unwrap());

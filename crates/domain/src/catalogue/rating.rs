@@ -82,21 +82,30 @@ fn prices(owner: PriceOwner, prices: Option<&Vec<&Price>>) -> Result<Prices, Cat
     Ok(Prices::new(owner, entries.collect::<Result<Vec<_>, _>>()?)?)
 }
 
+impl Cost {
+    /// Returns its destinations; none for an invalid entry.
+    pub fn area(&self) -> Option<Area> {
+        Area::one_of(self.prefix, self.network, self.mcc, self.country)
+    }
+
+    /// Returns it as a table of costs is built from it; none for an invalid entry.
+    pub fn in_table(&self, entry: CostId) -> Option<CarrierCost> {
+        let Cost { carrier, sender_kind, per_part, currency, basis, from, until, .. } = *self;
+        let value = per_part.map(|per_part| CostTerms { per_part, currency, basis, entry });
+        let terms = Dated { from: from.unwrap_or(Timestamp::EPOCH), until, value };
+        Some(CarrierCost { carrier, area: self.area()?, sender_kind, terms })
+    }
+}
+
 pub(super) fn costs(
     entries: &[(CostId, Cost)],
     carriers: &HashSet<CarrierId>,
 ) -> Result<Costs, CatalogueError> {
     let costs = entries.iter().map(|(entry, cost)| {
-        let Cost { carrier, prefix, network, mcc, country, .. } = cost;
-        let Cost { sender_kind, per_part, currency, basis, from, until, .. } = cost;
-        if !carriers.contains(carrier) {
-            return Err(CatalogueError::CostWithoutCarrier { carrier: *carrier });
+        if !carriers.contains(&cost.carrier) {
+            return Err(CatalogueError::CostWithoutCarrier { carrier: cost.carrier });
         }
-        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
-        let (currency, basis, entry) = (*currency, *basis, *entry);
-        let value = per_part.map(|per_part| CostTerms { per_part, currency, basis, entry });
-        let terms = Dated { from: from.unwrap_or(Timestamp::EPOCH), until: *until, value };
-        Ok(CarrierCost { carrier: *carrier, area, sender_kind: *sender_kind, terms })
+        cost.in_table(*entry).ok_or(CatalogueError::PriceForNothing)
     });
     Ok(Costs::build(costs.collect::<Result<Vec<_>, _>>()?)?)
 }

@@ -3,11 +3,13 @@
 use super::network::{Mcc, Mnc, Network};
 use std::sync::LazyLock;
 
-static LISTED: LazyLock<Box<[(Mcc, Box<[Mnc]>)]>> =
-    LazyLock::new(|| read(include_str!("../../data/networks.tsv")));
+/// The network codes of a mobile country code, ascending.
+type Listed = (Mcc, Box<[Mnc]>);
+
+static LISTED: LazyLock<Box<[Listed]>> = LazyLock::new(|| read(include_str!("../../data/networks.tsv")));
 
 /// Parses lines of a mobile country code and its network codes, ascending.
-fn read(text: &'static str) -> Box<[(Mcc, Box<[Mnc]>)]> {
+fn read(text: &'static str) -> Box<[Listed]> {
     let line = |line: &'static str| {
         let (mcc, mncs) = line.split_once('\t').expect("the file has two fields a line");
         let mncs = mncs.split(' ').map(|mnc| Mnc::parse(mnc).expect("the file has network codes"));

@@ -14,7 +14,6 @@ use hermod_domain::carrier::{Draining, Health};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::message_costs::AcceptedMessage;
-use hermod_domain::numbers::Numbers;
 use hermod_domain::route::{Occasion, Ranking, Route, RouteQuery};
 use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
@@ -193,7 +192,7 @@ async fn move_queue(
             let ranking = rank_carriers(gateway, &catalogue, waiting, Occasion::Failover);
             if let Some(other) = ranking.and_then(|ranking| ranking.alternative_to(carrier, &health)) {
                 room.take(other, waiting.parts);
-                let to = target(&catalogue, other, &query_of(waiting), gateway.clock.now());
+                let to = target(&catalogue, other, &accepted(waiting).query(), gateway.clock.now());
                 moves.push(move_of(waiting, carrier, to));
             }
         }
@@ -257,13 +256,13 @@ pub fn route_again(
 ) -> Option<Move> {
     let ranking = rank_carriers(gateway, catalogue, waiting, Occasion::Submission)?;
     let (carrier, _) = ranking.choose(&gateway.carriers)?;
-    let to = target(catalogue, carrier, &query_of(waiting), gateway.clock.now());
+    let to = target(catalogue, carrier, &accepted(waiting).query(), gateway.clock.now());
     Some(move_of(waiting, from, to))
 }
 
-fn query_of(waiting: &WaitingMessage) -> RouteQuery<'_> {
-    let WaitingMessage { account, from, to, .. } = waiting;
-    RouteQuery { account: *account, from, to: *to, destination: Numbers::embedded().find(*to) }
+fn accepted(waiting: &WaitingMessage) -> AcceptedMessage<'_> {
+    let WaitingMessage { account, ref from, to, parts, price, .. } = *waiting;
+    AcceptedMessage { account, from, to, price, parts }
 }
 
 fn rank_carriers(
@@ -272,13 +271,11 @@ fn rank_carriers(
     waiting: &WaitingMessage,
     occasion: Occasion,
 ) -> Option<Ranking> {
-    let WaitingMessage { account, ref from, to, parts, price, .. } = *waiting;
-    let message = AcceptedMessage { account, from, to, price, parts };
-    message.rank_carriers(catalogue, occasion, &gateway.carriers, gateway.clock.now())
+    accepted(waiting).rank_carriers(catalogue, occasion, &gateway.carriers, gateway.clock.now())
 }
 
 fn route_of<'c>(catalogue: &'c Catalogue, waiting: &WaitingMessage) -> Option<&'c Route> {
-    catalogue.routes().serving(&query_of(waiting)).map(|(_, route)| route)
+    catalogue.routes().serving(&accepted(waiting).query()).map(|(_, route)| route)
 }
 
 /// Returns a carrier as a message moves to it, with what it is believed to ask.

@@ -1,6 +1,6 @@
 //! `hermod rates import|list|undo`: the rate sheets of a carrier.
 
-use super::list::{CellValue as _, listed, table};
+use super::list::{CellValue as _, ListFormat, listed, print_list, table};
 use super::operator_client::{FILE_TIMEOUT, OperatorClient, RequestBody, with_query};
 use super::target::ClientCommand;
 use crate::client::escape;
@@ -58,6 +58,8 @@ pub(crate) enum RatesVerb {
         /// The carrier
         #[arg(value_name = "CARRIER")]
         carrier: String,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Take the last rate sheet back, as far as its costs are not in force yet
     #[command(after_help = "Examples:\n  hermod rates undo north --dry-run\n  hermod rates undo north")]
@@ -108,9 +110,10 @@ impl ClientCommand for RatesVerb {
     async fn run(self, client: &OperatorClient) -> CommandResult {
         match self {
             RatesVerb::Import(args) => import(client, args).await,
-            RatesVerb::List { carrier } => {
+            RatesVerb::List { carrier, format } => {
                 let response = client.get(&path(&carrier)).await?;
-                client.print(&response, |view: RateSheetsView| table(&view.items))
+                let text = |view: RateSheetsView| table(&view.items);
+                print_list(client, &response, format, |view: &RateSheetsView| view.items.clone(), text)
             }
             RatesVerb::Undo { carrier, dry_run } => {
                 let path = with_query(&format!("{}/undo", path(&carrier)), &UndoQuery { dry_run });

@@ -157,8 +157,8 @@ impl Draft<'_> {
             return;
         }
         let Said { wanted, fields } = said;
-        let stored = stored
-            .unwrap_or_else(|| documents::fields(&T::shown(name, document.clone(), self.names())));
+        let stored =
+            stored.unwrap_or_else(|| documents::fields(&T::shown(name, document.clone(), self.names())));
         let mut entry = AppliedEntry { removed: false, ..last };
         let brought = mentioned.iter().filter(|field| !left.iter().any(|left| left.field == **field));
         for field in brought.filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {

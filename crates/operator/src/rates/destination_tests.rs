@@ -1,11 +1,10 @@
 //! Tests of destinations, each resolved or reported.
 
 use super::*;
-use crate::entry::names::of_area;
 
 fn resolved(cells: DestinationCells<'_>, six_digits: bool) -> Result<String, String> {
     let areas = resolve(cells, six_digits).map_err(|unresolved| unresolved.sentence)?;
-    Ok(areas.into_iter().map(of_area).collect::<Vec<_>>().join(" "))
+    Ok(areas.into_iter().map(Area::name).collect::<Vec<_>>().join(" "))
 }
 
 #[test]
@@ -104,6 +103,6 @@ fn prefixes_and_countries_resolve() {
 fn ambiguous_code_names_what_it_can_be() {
     let cells = DestinationCells { mcc: "310", mnc: "26", ..DestinationCells::default() };
     let may_be = resolve(cells, false).err().and_then(|unresolved| unresolved.may_be);
-    let names: Vec<String> = may_be.into_iter().flatten().map(of_area).collect();
+    let names: Vec<String> = may_be.into_iter().flatten().map(Area::name).collect();
     assert_eq!(names, ["310-260"]);
 }

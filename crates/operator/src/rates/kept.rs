@@ -1,7 +1,7 @@
 //! The sheets that were applied, as they are stored: rows beside the setup, written in the transaction of their change.
 
 use crate::entry::names::of_cost;
-use crate::rates::plan::{PlannedRate, area_of};
+use crate::rates::plan::PlannedRate;
 use crate::rates::views::{RateCounts, RateSheetView};
 use crate::refusal::{OperatorRefusal, Result};
 use hermod_domain::catalogue::Cost;
@@ -93,7 +93,7 @@ pub(crate) fn changes_of(carrier: &str, planned: &[PlannedRate]) -> Vec<KeptChan
     let kept = |planned: &PlannedRate| {
         let cost = &planned.cost;
         KeptChange {
-            name: of_cost(carrier, area_of(cost), cost.sender_kind, cost.from),
+            name: of_cost(carrier, cost.area(), cost.sender_kind, cost.from),
             per_part: cost.per_part,
             replaced: planned.before.clone().filter(|_| planned.is_replacing),
         }

@@ -1,13 +1,11 @@
 //! Finds what will be sold below its cost: every destination of the number data and every changed prefix is priced for every
 //! account at every date of the plan.
 
-use crate::entry::names::of_area;
-use crate::rates::plan::{PlannedRate, area_of};
+use crate::rates::plan::PlannedRate;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, Cost};
-use hermod_domain::cost::{CarrierCost, CostRefusal, CostTerms, Costs, SenderClass};
-use hermod_domain::dated::Dated;
-use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::cost::{CostRefusal, CostTerms, Costs, SenderClass};
+use hermod_domain::ids::{AccountId, CarrierId, CostId};
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
@@ -17,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Comparisons of a cost with a price. More than these, some seconds, are not made.
 const COMPARED_MAX: usize = 10_000_000;
+/// What is planned has no number yet, and nothing here asks for one.
+const UNNUMBERED: CostId = CostId::new(0);
 /// Dates of a plan at which costs are compared.
 const DATES_MAX: usize = 8;
 
@@ -102,24 +102,14 @@ fn costs_after<'c>(
     let all = stored.iter().chain(planned.iter().map(|planned| &planned.cost));
     let named = all.filter_map(|cost| {
         let kind = cost.sender_kind.map_or("", SenderClass::as_str);
-        let key = format!("{}:{kind}", of_area(area_of(cost)?));
+        let key = format!("{}:{kind}", cost.area()?.name());
         Some(((key, cost.from.unwrap_or(Timestamp::EPOCH)), cost))
     });
     named.collect()
 }
 
 fn table<'c>(costs: impl IntoIterator<Item = &'c Cost>) -> Result<Costs, CostRefusal> {
-    let costs = costs.into_iter().filter_map(|cost| {
-        let value =
-            cost.per_part.map(|per_part| CostTerms { per_part, currency: cost.currency, basis: cost.basis });
-        Some(CarrierCost {
-            carrier: cost.carrier,
-            area: area_of(cost)?,
-            sender_kind: cost.sender_kind,
-            terms: Dated { from: cost.from.unwrap_or(Timestamp::EPOCH), until: cost.until, value },
-        })
-    });
-    Costs::build(costs)
+    Costs::build(costs.into_iter().filter_map(|cost| cost.in_table(UNNUMBERED)))
 }
 
 /// Returns what a part costs at most, whichever sender ID it has.

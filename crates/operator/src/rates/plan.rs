@@ -1,7 +1,6 @@
 //! Compares what a sheet asks for with the costs of its carrier: what is new, raised, lowered, closed or reopened, and what an
 //! operator should look at first. A cost that is in force is never changed; another one follows it.
 
-use crate::entry::names::of_area;
 use crate::rates::rows::{CostKey, ReadSheet, WantedRate};
 use crate::rates::values::SheetDate;
 use crate::rates::views::{RateChange, RateCounts};
@@ -44,7 +43,7 @@ pub(crate) struct RatePlan {
 
 impl PlannedRate {
     pub(crate) fn area(&self) -> Area {
-        area_of(&self.cost).unwrap_or(Area::Prefix(Prefix::ANY))
+        self.cost.area().unwrap_or(Area::Prefix(Prefix::ANY))
     }
 
     /// The time from which it applies.
@@ -53,12 +52,8 @@ impl PlannedRate {
     }
 }
 
-pub(crate) fn area_of(cost: &Cost) -> Option<Area> {
-    Area::one_of(cost.prefix, cost.network, cost.mcc, cost.country)
-}
-
 fn key_of(cost: &Cost) -> Option<CostKey> {
-    Some((area_of(cost)?, cost.sender_kind))
+    Some((cost.area()?, cost.sender_kind))
 }
 
 fn started(cost: &Cost) -> Timestamp {
@@ -269,9 +264,9 @@ impl Planner<'_> {
         }
         let may_be: HashSet<Area> =
             sheet.problems.iter().flat_map(|problem| problem.may_be.iter().flatten().copied()).collect();
-        let dates = sheet.rates.iter().filter_map(|rate| match rate.from {
-            SheetDate::At(from) => Some(from.max(self.begin)),
-            SheetDate::AtOnce => Some(self.begin),
+        let dates = sheet.rates.iter().map(|rate| match rate.from {
+            SheetDate::At(from) => from.max(self.begin),
+            SheetDate::AtOnce => self.begin,
         });
         let at = dates.min().unwrap_or(self.begin);
         let mut missing: Vec<CostKey> =
@@ -361,7 +356,7 @@ fn change_of(before: Option<&Cost>, cost: &Cost) -> RateChange {
 /// `262-01`, `262-01:alphanumeric`.
 pub(crate) fn label((area, sender_kind): CostKey) -> String {
     let sender_kind = sender_kind.map(|kind| format!(":{}", kind.as_str())).unwrap_or_default();
-    format!("{}{sender_kind}", of_area(area))
+    format!("{}{sender_kind}", Area::name(area))
 }
 
 /// Returns the networks and MCCs that the number data has numbers of.

@@ -1,7 +1,7 @@
 //! Tests of whole rows and files.
 
 use super::*;
-use crate::entry::names::of_area;
+use hermod_domain::area::Area;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::rate_profile::PriceUnit;
 
@@ -22,7 +22,7 @@ fn told(text: &str, profile: &RateProfile) -> Vec<String> {
             SheetDate::At(at) => at.to_iso(),
         };
         let kind = rate.key.1.map_or("", SenderClass::as_str);
-        format!("{} {kind} {amount} {} {from}", of_area(rate.key.0), rate.currency)
+        format!("{} {kind} {amount} {} {from}", Area::name(rate.key.0), rate.currency)
     });
     let problems =
         sheet.problems.iter().map(|problem| format!("line {}: {}", problem.line, problem.sentence));

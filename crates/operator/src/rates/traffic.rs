@@ -1,6 +1,5 @@
 //! What was sent to the destinations of losses in the last 30 days, from the statistics of the record.
 
-use crate::entry::names::of_area;
 use crate::find::account_name;
 use crate::rates::losses::{Loss, Losses};
 use crate::rates::views::LossView;
@@ -40,14 +39,14 @@ pub(crate) async fn with_traffic(gateway: &Gateway, losses: &Losses, listed: usi
             }
             area => area,
         };
-        let sent = parts.get(&(loss.account, of_area(place))).copied().unwrap_or(0);
+        let sent = parts.get(&(loss.account, Area::name(place))).copied().unwrap_or(0);
         known.contains(&loss.account).then_some(sent)
     };
     let mut all: Vec<(Option<u64>, &Loss)> = losses.found.iter().map(|loss| (parts_of(loss), loss)).collect();
     all.sort_by_key(|(parts, loss)| (Reverse(*parts), loss.from));
     let view = |(parts, loss): &(Option<u64>, &Loss)| LossView {
         account: account_name(gateway, loss.account),
-        destination: of_area(loss.area),
+        destination: Area::name(loss.area),
         from: loss.from.to_iso(),
         price: Amount(loss.price),
         cost: Amount(loss.cost),

@@ -100,7 +100,7 @@ pub(crate) enum ToEngine<'a> {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Operation<'a> {
     Command(Cow<'a, AnyCommand>),
-    Accept(Cow<'a, Acceptance>),
+    Accept(Arc<Acceptance>),
     OpenLink(OpenLink),
 }
 

@@ -404,7 +404,7 @@ impl FrontEnd {
 fn operation(op: &Op) -> Option<Operation<'_>> {
     match op {
         Op::Command(command, _) => Some(Operation::Command(Cow::Borrowed(command))),
-        Op::Accept(queued, _) => Some(Operation::Accept(Cow::Borrowed(&*queued.acceptance))),
+        Op::Accept(queued, _) => Some(Operation::Accept(queued.acceptance.clone())),
         Op::OpenLink(open, ..) => Some(Operation::OpenLink(*open)),
         Op::Stop(_) => None,
     }

