@@ -196,9 +196,9 @@ impl FileEntry for WantedRoute {
     const CHANGED_WITH: OperatorPermission = OperatorPermission::Operations;
     const COLUMNS: &'static [&'static str] =
         &["carriers", "choose", "min_margin", "in_doubt", "fail_over_refusals", "fail_over_after"];
-    // Customers see neither costs nor margins.
+    // Customers see neither carriers nor costs nor margins.
     const PRIVATE: &'static [&'static str] =
-        &["choose", "min_margin", "failover_margin", "on_loss", "unknown_cost"];
+        &["carriers", "choose", "min_margin", "failover_margin", "on_loss", "unknown_cost"];
     type Document = RouteEntry;
 
     fn name(&self) -> String {

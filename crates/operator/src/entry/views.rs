@@ -46,9 +46,7 @@ pub struct ApplyQuery {
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
     /// Only entries of these kinds, such as `price,sender`; all kinds by default.
-    #[param(
-        pattern = "^(carrier|route|price|account|sender|number|connection|key|screen|control|block|user|operator)(,(carrier|route|price|account|sender|number|connection|key|screen|control|block|user|operator))*$"
-    )]
+    #[param(pattern = "^[a-z_]+(,[a-z_]+)*$")]
     pub kinds: Option<String>,
     /// Only this account and what belongs to it.
     pub account: Option<String>,
