@@ -143,7 +143,7 @@ async fn import(client: &OperatorClient, args: ImportArgs) -> CommandResult {
     let is_change = planned.counts.changes() > 0;
     if dry_run || !is_change {
         print_plan(client, &planned, csv)?;
-        return if dry_run && is_change { note("This was a dry run: nothing was changed.") } else { Ok(()) };
+        return if dry_run { say(client, csv, "This was a dry run: nothing was changed.") } else { Ok(()) };
     }
     if !yes {
         print_plan(client, &planned, csv)?;
@@ -155,7 +155,9 @@ async fn import(client: &OperatorClient, args: ImportArgs) -> CommandResult {
     if yes {
         print_plan(client, &applied, csv)?;
     }
-    note(&format!("Applied. Until its costs apply, the sheet can be taken back: hermod rates undo {carrier}"))
+    let undo =
+        format!("Applied. Until its costs apply, the sheet can be taken back: hermod rates undo {carrier}");
+    say(client, csv, &undo)
 }
 
 async fn send(
@@ -171,10 +173,9 @@ async fn send(
     response.read_as().map_err(Failure::failed)
 }
 
-/// Prints a line beside the plan, which may be a file.
-fn note(text: &str) -> CommandResult {
-    eprintln!("{text}");
-    Ok(())
+/// Prints a line below the plan, unless that is a file for a program.
+fn say(client: &OperatorClient, csv: bool, text: &str) -> CommandResult {
+    if csv || client.json { Ok(()) } else { output::print(&format!("{text}\n")) }
 }
 
 /// Asks on the terminal. Without one, nothing is applied.

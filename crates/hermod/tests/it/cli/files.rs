@@ -60,12 +60,13 @@ fn import_rate_sheet(fixture: &OperatorFixture) {
                   DESTINATION  CHANGE   THEN  CURRENCY  FROM\n\
                   262-01       new     0.031  EUR       2999-01-01T00:00:00Z\n\n\
                   1 row cannot be read and changes nothing:\n  line 3: there is no network 262-99\n";
-    assert_eq!(plan, expect);
+    assert_eq!(plan, format!("{expect}This was a dry run: nothing was changed.\n"));
     let (code, out, stderr) = fixture.run(&import);
     assert_eq!((code, out.as_str()), (1, expect));
     assert!(stderr.contains("nothing was changed: confirm the plan with --yes"), "{stderr}");
     let confirmed = [&import[..], &["--yes"]].concat();
-    assert_eq!(fixture.run_ok(&confirmed), expect);
+    let applied = "Applied. Until its costs apply, the sheet can be taken back: hermod rates undo acme\n";
+    assert_eq!(fixture.run_ok(&confirmed), format!("{expect}{applied}"));
     assert!(fixture.run_ok(&confirmed).starts_with("2 rows for acme, a partial sheet: 1 unchanged\n"));
     assert!(fixture.run_ok(&["rates", "list", "acme"]).contains("sheet.csv"));
     assert_eq!(fixture.run_ok(&["rates", "undo", "acme"]), "Costs of sheet 1 (sheet.csv) taken back: 1.\n");
