@@ -34,7 +34,7 @@ async fn operator_api_conforms_to_its_openapi_document() {
     let token = std::fs::read_to_string(data_folder(folder.path()).join("operator.token")).expect("a token");
     let document = format!("http://{}/operator/v1/openapi.json", gateway.address());
     let header = format!("Authorization: Bearer {}", token.trim());
-    run_schemathesis("operator.toml", &document, &["--header", &header], (187, 188));
+    run_schemathesis("operator.toml", &document, &["--header", &header], (197, 198));
     gateway.stop().await;
 }
 
