@@ -62,7 +62,7 @@ pub fn assign_id(
 }
 
 /// Stores a part that a carrier accepted without a usable id, so that its receipts are matched by number. Applies the receipt
-/// that arrived before the response: it is parked under the id that it carries.
+/// that arrived before the response: it is parked under the id that it carries, unless that id is known to be of other parts.
 pub fn expect_by_number(
     batch: &mut Batch<'_>,
     key: MessageKey,
@@ -78,6 +78,11 @@ pub fn expect_by_number(
     let since = batch.now.minus(OVERTAKES_BY_MAX);
     let waiting = batch.state.parked.lately_about(batch.tables, carrier, to, since)?;
     let [receipt] = &waiting[..] else { return Ok(()) };
+    let query =
+        CarrierIdQuery { carrier, ids: IdConversion::None, remote: &receipt.remote, source: receipt.source };
+    if batch.state.carrier_ids.find(batch.tables, &query)? != Match::Nothing {
+        return Ok(());
+    }
     let record = ReceiptRecord {
         sequence: 0,
         remote: Some(receipt.remote.clone()),

@@ -2,7 +2,7 @@
 
 use super::commands::perhaps_later;
 use super::model::Model;
-use super::receipts::{Early, TiedPart};
+use super::receipts::{Early, Meant, TiedPart};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
@@ -51,7 +51,8 @@ impl Model {
         let lately: Vec<_> = lately.map(|(key, early)| (key.clone(), *early)).collect();
         let [(key, early)] = &lately[..] else { return };
         let remote = RemoteId::from_octets(&key.1).expect("an id");
-        if self.matches_number(carrier, &remote, early.source, early.verdict) {
+        let is_known = !matches!(self.find_tied(&remote, early.source), Meant::Nothing);
+        if !is_known && self.matches_number(carrier, &remote, early.source, early.verdict) {
             self.early.remove(key);
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct TiedPart {
 }
 
 /// The part that a receipt means.
-enum Meant {
+pub(super) enum Meant {
     Part(TiedPart),
     /// An id that the carrier gave to several parts, and nothing decides between them.
     Unclear,
@@ -59,7 +59,7 @@ impl Model {
 
     /// Returns the part of a receipt: the only one with its id; or of those that went to its number on the newest such
     /// day (without a number: on that day and the one before) the newest, if they are of one account.
-    fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Meant {
+    pub(super) fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Meant {
         let Some(parts) = self.tied.get(remote) else { return Meant::Nothing };
         let is_equal = |tied: &&TiedPart| source.is_some() && tied.to == source;
         let fits = |tied: &&TiedPart| source.is_none() || tied.to.is_none() || is_equal(tied);
