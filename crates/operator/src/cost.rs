@@ -49,7 +49,7 @@ pub struct WantedCost {
     pub sender_kind: Option<SenderClass>,
     #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "Option::is_none")]
     /// Required, unless `closed` replaces it.
-    #[schema(value_type = Option<String>, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.031"))]
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.031"))]
     pub per_part: Option<Money>,
     /// The carrier does not deliver there, although a broader area has a cost. Replaces `per_part`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

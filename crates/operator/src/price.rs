@@ -45,7 +45,7 @@ pub struct WantedPrice {
     pub country: Option<Country>,
     #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "Option::is_none")]
     /// In the currency of the sending account, which is also that of its price list. Required, unless `closed` replaces it.
-    #[schema(value_type = Option<String>, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
     pub per_part: Option<Money>,
     /// Allows a price of 0. Without effect on other prices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -121,7 +121,7 @@ async fn operator_sees_the_cost_and_the_margin_of_a_message_and_its_customer_doe
     let fixture = ApiFixture::with_record().await;
     let cost = json!({"carrier": "acme", "country": "DE", "per_part": "0.04", "currency": "USD"});
     let put = fixture.put("/costs/acme%2FDE", cost).await;
-    assert_eq!(put.status, 200, "{}", put.text);
+    assert_eq!(put.status, 201, "{}", put.text);
     let (status, body) = fixture.submit(TO, "hello", &[]).await;
     assert_eq!(status, 202, "{body}");
     let id = body["message_id"].as_str().unwrap().to_owned();
