@@ -52,7 +52,7 @@ fn request_fields_take_the_forms_of_a_provision_file() {
         ("Account", "minimum", r#"["string","integer","null"]"#),
         ("Account", "currency", r#""string""#),
         ("Account", "closed", r#"["boolean","null"]"#),
-        ("Price", "per_part", r#"["string","integer"]"#),
+        ("Price", "per_part", r#"["string","integer","null"]"#),
         ("Price", "mcc", r#"["string","null","integer"]"#),
         ("Price", "prefix", r#"["string","null"]"#),
         ("Control", "spend_per_day", r#"["string","null","integer"]"#),
