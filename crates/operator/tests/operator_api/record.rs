@@ -149,7 +149,7 @@ async fn operator_sees_the_cost_and_the_margin_of_a_message_and_its_customer_doe
     assert_eq!(row["costs"], json!([{"currency": "USD", "due": 0, "messages": 1}]), "{row}");
     assert_eq!(row["margin"], Value::Null);
     let rate = json!({"base": "USD", "quote": "EUR", "rate": "0.9"});
-    assert_eq!(fixture.put("/exchange-rates/USD-EUR", rate).await.status, 200);
+    assert_eq!(fixture.put("/exchange-rates/USD-EUR", rate).await.status, 201);
     // It was cancelled and refunded, and nothing of it was sent.
     assert_eq!(costs().await["margin"], 0);
     let row = fixture.get("/statistics?sum=true").await.body["items"][0].clone();
