@@ -139,3 +139,11 @@ fn text_of_all_cells_is_limited() {
     });
     assert!(refused.is_some_and(|refusal| refusal.to_string().contains("64 MiB of text")));
 }
+
+#[test]
+fn number_of_texts_is_limited() {
+    // Ten megabytes of empty texts, which the archive keeps in some ten thousand bytes.
+    let texts = format!("<sst>{}</sst>", "<si/>".repeat(2_000_001));
+    let bytes = book(&rows(""), &texts);
+    assert!(told(&bytes, None).is_err_and(|error| error.contains("more than 2000000 different texts")));
+}

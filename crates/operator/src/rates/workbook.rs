@@ -15,6 +15,8 @@ use zip::ZipArchive;
 const UNPACKED_BYTES_MAX: u64 = 256 << 20;
 /// Files of a workbook. One has some twenty, and more for each sheet.
 const FILES_MAX: usize = 1_000;
+/// Texts that cells name by number. Each takes memory, also an empty one of five bytes in the file.
+const TEXTS_MAX: usize = 2_000_000;
 /// Sheets that an error lists.
 const SHEETS_LISTED: usize = 10;
 /// Digits that a spreadsheet keeps of a number; what is behind them comes from its binary form.
@@ -231,14 +233,16 @@ fn text_until_end(xml: &mut Xml<'_>, name: &str) -> ProvisionResult<String> {
 fn shared_texts(xml: &mut Xml<'_>) -> ProvisionResult<Vec<String>> {
     let (mut texts, mut buffer) = (Vec::new(), Vec::new());
     loop {
-        match event(xml, &mut buffer)? {
-            Event::Start(element) if element.local_name().as_ref() == "si" => {
-                texts.push(text_until_end(xml, "si")?);
-            }
-            Event::Empty(element) if element.local_name().as_ref() == "si" => texts.push(String::new()),
+        let text = match event(xml, &mut buffer)? {
+            Event::Start(element) if element.local_name().as_ref() == "si" => text_until_end(xml, "si")?,
+            Event::Empty(element) if element.local_name().as_ref() == "si" => String::new(),
             Event::Eof => return Ok(texts),
-            _ => {}
+            _ => continue,
+        };
+        if texts.len() == TEXTS_MAX {
+            return Err(refused(format!("has more than {TEXTS_MAX} different texts: split it")));
         }
+        texts.push(text);
     }
 }
 
