@@ -9,7 +9,7 @@ fn cost(per_part: i64, currency: &str, basis: CostBasis, entry: u32, whole: bool
 }
 
 #[test]
-fn what_is_due_follows_the_basis_and_the_parts_of_a_submit_sm() {
+fn amount_due_follows_the_basis_and_the_parts_of_a_submit_sm() {
     let billable = Billable { submitted: 3, delivered: 1 };
     for (basis, whole, due) in [
         (CostBasis::Submit, false, 174_000),

@@ -62,7 +62,7 @@ pub struct AcceptedMessage<'a> {
     pub to: Msisdn,
     /// Its charge.
     pub price: Money,
-    /// Every carrier gets it in these parts, whatever its alphabet is.
+    /// The parts that every carrier gets: they do not follow its alphabet any more.
     pub parts: u8,
 }
 

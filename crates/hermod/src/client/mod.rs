@@ -63,7 +63,7 @@ impl HttpClient {
         Ok(HttpClient { url, tls })
     }
 
-    /// Returns a client that expects the certificate with this SHA-256, whatever its names.
+    /// Returns a client that expects the certificate with this SHA-256 and does not check its names.
     pub(crate) fn pinning(url: Url, fingerprint: &str) -> Result<HttpClient, Failure> {
         let tls = ClientTls::new(&Trust::Fingerprint(fingerprint)).map_err(Failure::failed)?;
         Ok(HttpClient { url, tls: Some(tls) })

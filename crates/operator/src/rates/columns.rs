@@ -265,7 +265,7 @@ pub(crate) fn of_text(text: &str, columns: &SheetColumns) -> ProvisionResult<(Sh
             }
         };
         let Some(map) = try_find(&lines.lines, columns)? else { continue };
-        // Positions are found in any line; what counts is that there are so many cells.
+        // Any line has positions; it must have enough cells for all of them.
         let cells = lines.lines.iter().skip(map.lines_before).map(|line| line.cells.len()).max();
         let fits = map.known().min(cells.unwrap_or(map.known()));
         if best.is_none_or(|(_, most)| fits > most) {

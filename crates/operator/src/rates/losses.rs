@@ -112,7 +112,7 @@ fn table<'c>(costs: impl IntoIterator<Item = &'c Cost>) -> Result<Costs, CostRef
     Costs::build(costs.into_iter().filter_map(|cost| cost.in_table(UNNUMBERED)))
 }
 
-/// Returns what a part costs at most, whichever sender ID it has.
+/// Returns the highest cost of a part over both kinds of sender ID.
 fn dearest(
     costs: &Costs,
     carrier: CarrierId,

@@ -42,7 +42,7 @@ fn prices_are_exact_in_every_form() {
         let read = price(&cell(text), decimal, unit).map(|(price, _)| price.to_string());
         assert_eq!(read, expect.map(str::to_owned).map_err(str::to_owned), "{text}");
     }
-    // A workbook's number has a point, whatever the texts of the sheet have.
+    // A workbook's number has a point, also where the texts of the sheet have commas.
     assert_eq!(
         price(&number("0.065"), Comma, Units).map(|(price, _)| price.to_string()),
         Ok("0.065".to_owned())

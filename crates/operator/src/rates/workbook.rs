@@ -52,7 +52,7 @@ fn too_large() -> ProvisionRefusal {
     refused(format!("is larger than {} MiB when it is unpacked: split it", UNPACKED_BYTES_MAX >> 20))
 }
 
-/// The files of the archive, of which so many bytes more are unpacked.
+/// The files of the archive, and how many more bytes may be unpacked.
 struct Files<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
